@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any, Final, TypeAlias
 
@@ -51,7 +51,7 @@ from audiencekit.records.columns.small_kinds import count_personal_shapes
 from audiencekit.records.columns.suspicions import count_bare_numbers, count_payment_numbers
 from audiencekit.records.deciding import VALUE_LOOPS
 from audiencekit.records.tally import ColumnTally, Tally
-from audiencekit.records.tried_values import TriedValues, count_lookalikes
+from audiencekit.records.tried_values import LOOKED_AT, TriedValues, count_lookalikes
 
 UPDATE: Final = "Update"
 DELETE: Final = "Delete"
@@ -336,6 +336,8 @@ def normalize_column(
         tally.personal_shapes = count_personal_shapes(decided.values, of_valid, rules.default_country)
     if tally.present - tally.valid > tally.present * DEFAULT_MAX_REJECTED_COLUMN_SHARE:
         count_lookalikes(tally, texts, of_values, rejected)
+        if column.kind is Kind.PHONE_NUMBER and not column.hashed:
+            _count_elsewhere(tally, texts.take(arrow_array(rejected[:LOOKED_AT])), rules)
     tried = None
     if examine is not None:
         tried = examine(texts, np.where(codes == _EMPTY, UNDECIDED, codes), of_values, column, rules)
@@ -397,6 +399,21 @@ def _divide(
     codes = codes.copy()
     codes[owners[kept]] = UNDECIDED
     return codes, _Parts(owners[kept], decided.values.filter(arrow_array(kept[are_valid])))
+
+
+# Numbers may be valid in several countries: of those that save as many, the one where most lists are from is meant.
+LIKELY: Final = (
+    *("US", "GB", "DE", "FR", "IT", "ES", "CA", "AU", "NL", "BR", "MX", "IN", "JP", "PL", "SE", "BE", "CH", "AT", "TR"),
+    *("KR", "ID", "PH", "SA", "AE", "ZA", "AR", "CO", "CL", "PE", "DK", "NO", "FI", "IE", "PT", "GR", "CZ", "HU", "RO"),
+    *("IL", "EG", "NG", "PK", "VN", "MY", "SG", "HK", "NZ", "UA", "RU", "CN"),
+)
+
+
+def _count_elsewhere(tally: ColumnTally, texts: Any, rules: Rules) -> None:
+    """Count into `tally` how many of `texts` are valid in the one likely country in which most of them are."""
+    in_each = (codes_of(texts, Kind.PHONE_NUMBER, None, replace(rules, default_country=region)) for region in LIKELY)
+    tally.tried_elsewhere = len(texts)
+    tally.valid_elsewhere = max(int(np.count_nonzero(codes == VALID)) for codes in in_each)
 
 
 def codes_of(texts: Any, kind: Kind, countries: Any | None = None, rules: Rules = DEFAULT_RULES) -> Codes:

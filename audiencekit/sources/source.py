@@ -196,7 +196,7 @@ class JoinedSource(Source):
         joined = join_mappings(files)
         self._files = JoinedTable(files, joined)
         super().__init__(
-            f"{len(files)} files",
+            _name_of(files),
             self._files,
             FoundColumns(
                 joined.mapping,
@@ -266,6 +266,12 @@ class JoinedTable:
             while (batch := _counted(batches, before)) is not None:
                 yield _laid_over(batch, fields, mapping, before)
             before += file.rows_read
+
+
+def _name_of(files: Sequence[Source]) -> str:
+    """The workbook, where all are sheets of one; else how many files there are."""
+    books = {file.name.removesuffix(f", sheet {file.description.get('sheet')}") for file in files}
+    return f"{len(files)} files" if len(books) > 1 or books & {file.name for file in files} else books.pop()
 
 
 def _counted(batches: Iterator[TextBatch], before: int) -> TextBatch | None:

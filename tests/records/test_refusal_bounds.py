@@ -147,8 +147,8 @@ def test_all_rows_rejected_is_refused_whatever_is_allowed() -> None:
 @pytest.mark.parametrize(
     ("reasons", "words"),
     [
-        ({"not_valid": 90}, "check the country (`country=`"),
-        ({"not_possible": 80, "invalid_syntax": 10}, "check the country"),
+        ({"not_valid": 90}, "numbers may lack their area code, be of another country"),
+        ({"not_possible": 80, "invalid_syntax": 10}, "numbers may lack their area code"),
         ({"invalid_syntax": 90}, "`split_cells=`"),
         ({"already_hashed": 90}, "`hashed=['phone_number']`"),
         ({"excel_mangled": 90}, "format the column as text in the spreadsheet, or read it as text"),

@@ -209,6 +209,12 @@ class Header:
         """The same header, of which the names at the positions `evident` may be shown."""
         return replace(self, evident=evident)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names as they are compared, up to the last that is not blank."""
+        keys = [self.key(position) for position in range(len(self.names or ()))]
+        return tuple(keys[: max((place for place, key in enumerate(keys, 1) if key), default=0)])
+
     def key(self, position: int) -> str:
         """The name of a column as it is compared; empty without a header."""
         return compare_key(self.names[position]) if self.names is not None and position < len(self.names) else ""
