@@ -86,13 +86,14 @@ def is_phone_shaped(text: str) -> bool:
 def is_identifier(text: str) -> bool:
     """Whether `text` is certainly personal, so that it cannot be a header.
 
-    This is a valid e-mail address or international phone number, a text in the form of an advertising id, or a SHA-256
-    in hex.
+    This is a valid e-mail address, also behind a name, or international phone number, a text in the form of an
+    advertising id, or a SHA-256.
     """
     trimmed = trim(text)
     if looks_hashed(trimmed) or is_advertising_id(trimmed):
         return True
-    if not isinstance(normalize_email(trimmed), Reason):
+    ruling = normalize_email(trimmed)
+    if not isinstance(ruling, Reason) or ruling is Reason.DISPLAY_NAME:
         return True
     return is_international(trimmed) and not isinstance(normalize_phone_number(trimmed), Reason)
 

@@ -107,8 +107,8 @@ def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") 
     if ignore := _ignored_names(plain):
         plain["ignore"] = ignore
     for name in ("sheet", "suppress_sheet"):
-        if name in plain:
-            plain[name] = list(_sheet_names(plain, name) or ())
+        if sheets := list(_sheet_names({name: plain.pop(name, None)}, name) or ()):
+            plain[name] = sheets if len(sheets) > 1 else sheets[0]
     if suppress := _suppress_paths(plain.pop("suppress", None)):
         plain["suppress"] = [absolute_path(path) for path in suppress]
     return cast("Keywords", plain)

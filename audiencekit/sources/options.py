@@ -47,9 +47,9 @@ class SourceOptions:
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `ignore`
     names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says that the
-    first record is data, True that it is not, None that it is looked at. `header_row` is the line of the header,
-    or its row in a sheet. `sheet` names a sheet of a workbook, or several that are one list; EVERY_SHEET
-    means all that people see and that hold cells. `one_operation` True says that a prepared file's operations are not looked at.
+    first record is data, True that it is not, None that it is looked at. `header_row` is the line of the header, or its
+    row in a sheet. `sheet` names a sheet of a workbook, or several that are one list; EVERY_SHEET means all that people
+    see and that hold cells. `one_operation` True says that a prepared file's operations are not looked at.
 
     `puts_in` says that the people of the list are put into an audience. What is not theirs beyond doubt is left out
     then; else each column of a kind counts, since a person who is missed would be reached.

@@ -38,6 +38,7 @@ from audiencekit.sources.columns.header import (
     names_unsupported_hash,
     speaks_of_x,
 )
+from audiencekit.sources.columns.one_column import refuse_one_column
 from audiencekit.sources.columns.ownership import names_not_to_use, names_other, names_own
 from audiencekit.sources.options import SourceOptions, show_separator
 from audiencekit.sources.sampling import Sample, is_filled
@@ -147,6 +148,9 @@ class Mapper:
             self._notice_consent(country, operation, *(column.position for column in columns))
         if operation is None:
             self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
+        filled = [place for place in self._places() if self.sample.filled(place)]
+        if not columns and len(filled) == 1:
+            refuse_one_column([self._name(filled[0]), *self.sample.filled(filled[0])])
         if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
         return ColumnMapping(
