@@ -55,7 +55,7 @@ class MappedColumn:
 
     @property
     def key(self) -> str:
-        """What tells it from all other columns of its mapping."""
+        """Position and kind, which no other column of a mapping has both."""
         return f"{self.position} {self.kind}"
 
 

@@ -49,6 +49,6 @@ def test_whole_numbers_are_divided(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from([ADA, "+1", "0", ",", "/", " ", "or", "&", "\n", "x"]), max_size=8).map("".join))
-def test_what_is_divided_has_a_divider(text: str) -> None:
+def test_every_divided_text_has_a_divider(text: str) -> None:
     """The pattern that whole columns are asked for leaves nothing out."""
     assert not values_in(EMAIL, text) or re.search(MAY_DIVIDE, text)

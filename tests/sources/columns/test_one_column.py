@@ -17,7 +17,7 @@ FIXED = "\n".join("".join(cell.ljust(24) for cell in row) for row in ROWS)
 @pytest.mark.parametrize(
     ("text", "words"), [(QUOTED, "saved twice"), (QUOTED.replace(";", ","), "saved twice"), (FIXED, "of a fixed width")]
 )
-def test_what_the_lines_are_is_said(open_bytes: Callable[..., Source], text: str, words: str) -> None:
+def test_rows_in_one_cell_are_told_for_their_form(open_bytes: Callable[..., Source], text: str, words: str) -> None:
     """With the way to read them."""
     with pytest.raises(MappingRefused, match=words):
         open_bytes(text.encode())
