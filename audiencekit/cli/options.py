@@ -187,7 +187,7 @@ def reading_options(function: F) -> F:
             metavar="N",
             help="Line of the header, or its row in a sheet; recognised by default.",
         ),
-        reading_option("--sheet", metavar="NAME", help="Sheet of a workbook, where several hold cells."),
+        reading_option("--sheet", metavar="NAME", multiple=True, help="Sheet of a workbook, or * for all; repeatable."),
         reading_option(
             "--sql",
             type=QueryFile(),
@@ -319,7 +319,9 @@ def suppression_options(function: F) -> F:
         suppression_option("--suppress-encoding", help="Their encoding, when it is not UTF-8."),
         suppression_option("--suppress-delimiter", metavar="CHAR", help="Their delimiter; recognised by default."),
         suppression_option("--suppress-no-header", is_flag=True, help="They have no header."),
-        suppression_option("--suppress-sheet", metavar="NAME", help="Sheet of those that are workbooks."),
+        suppression_option(
+            "--suppress-sheet", metavar="NAME", multiple=True, help="Sheet of those that are workbooks; repeatable."
+        ),
         suppression_option(
             "--suppress-max-rejected-share", type=SHARE, metavar="SHARE",
             help="Share of their rows that may be unreadable; none by default.",

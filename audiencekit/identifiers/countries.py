@@ -313,6 +313,7 @@ CR|Kostaryka|Kosta Rika|Коста-Рика|コスタリカ|코스타리카|哥�
 CU|Kuba|Куба|キューバ|쿠바|古巴|كوبا
 CY|Zypern|Chypre|Chipre|Cipro|Cypr|Kıbrıs|Кипр|キプロス|키프로스|塞浦路斯|賽普勒斯|قبرص
 CZ|Tschechien|Tchéquie|Chequia|Cechia|Tchéquia|Tsjechië|Czechy|Çekya|Чехия|チェコ|체코|捷克|التشيك
+CZ|Česko|Česká republika
 DE|Allemagne|Alemania|Germania|Alemanha|Duitsland|Niemcy|Almanya|Германия|ドイツ|독일|德国|德國|ألمانيا
 DK|Dänemark|Dinamarca|Danimarca|Denemarken|Dania|Danimarka|Дания|デンマーク|덴마크|丹麦|丹麥|الدانمرك
 DO|Dominikanische Republik|République dominicaine|República Dominicana|Repubblica Dominicana|Dominicaanse Republiek
@@ -331,6 +332,7 @@ GB|Великобритания|イギリス|영국|英国|英國|المملكة
 GE|Georgien|Géorgie|Gruzja|Gürcistan|Грузия|ジョージア|조지아|格鲁吉亚|喬治亞|جورجيا
 GH|Gana|Гана|ガーナ|가나|加纳|迦納|غانا
 GR|Griechenland|Grèce|Grecia|Griekenland|Grecja|Yunanistan|Греция|ギリシャ|그리스|希腊|希臘|اليونان
+GR|Ελλάδα
 GT|Gwatemala|Гватемала|グアテマラ|과테말라|危地马拉|瓜地馬拉|غواتيمالا
 HK|Sonderverwaltungsregion Hongkong|R.A.S. chinoise de Hong Kong|RAE de Hong Kong (China)|RAS di Hong Kong
 HK|Hong Kong, RAE da China|Hongkong SAR van China|SRA Hongkong (Chiny)|Çin Hong Kong ÖİB|Гонконг (САР)
@@ -343,6 +345,7 @@ HU|Ungarn|Hongrie|Hungría|Ungheria|Hongarije|Węgry|Macaristan|Венгрия|�
 ID|Indonesien|Indonésie|Indonezja|Endonezya|Индонезия|インドネシア|인도네시아|印度尼西亚|印尼|إندونيسيا
 IE|Irland|Irlande|Irlanda|Ierland|Irlandia|Ирландия|アイルランド|아일랜드|爱尔兰|愛爾蘭|أيرلندا
 IL|Israele|Izrael|İsrail|Израиль|イスラエル|이스라엘|以色列|إسرائيل
+IL|ישראל
 IN|Indien|Inde|Indie|Hindistan|Индия|インド|인도|印度|الهند
 IQ|Irak|Iraque|Ирак|イラク|이라크|伊拉克|العراق
 IR|Irã|Иран|イラン|이란|伊朗|إيران
@@ -417,6 +420,7 @@ TN|Tunesien|Tunisie|Túnez|Tunesië|Tunezja|Tunus|Тунис|チュニジア|튀
 TR|Türkei|Turquie|Turquía|Turchia|Turkije|Turcja|Турция|トルコ|튀르키예|土耳其|تركيا
 TW|Tajwan|Tayvan|Тайвань|台湾|대만|台灣|تايوان
 UA|Ucrania|Ucraina|Oekraïne|Ukraina|Ukrayna|Украина|ウクライナ|우크라이나|乌克兰|烏克蘭|أوكرانيا
+UA|Україна
 UG|Ouganda|Oeganda|Уганда|ウガンダ|우간다|乌干达|烏干達|أوغندا
 US|Vereinigte Staaten|États-Unis|Estados Unidos|Stati Uniti|Verenigde Staten|Stany Zjednoczone
 US|Amerika Birleşik Devletleri|Соединенные Штаты|アメリカ合衆国|미국|美国|美國|الولايات المتحدة
@@ -436,6 +440,7 @@ ZA|Южно-Африканская Республика|南アフリカ|남아�
 _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().splitlines())  # alpha-2
 
 
+_LONGEST_CELL: Final = 100  # characters; a longer one names no country
 _CALLING_CODE: Final = re.compile(r"(?:\+ ?|00(?=[0-9]{2}))([1-9][0-9]{0,2})")
 
 
@@ -453,7 +458,28 @@ def find_country(text: str) -> str | None:
     # NA is Namibia, but N/A is no country.
     if is_placeholder(text.strip()) and not text.strip().isalpha():
         return None
-    return _by_spelling().get(_spelling(text))
+    if not text.isascii() and (flag := _FLAG.search(text)) is not None:
+        return _of_flag(flag[0], _FLAG.sub("", text, count=1).strip())
+    return _by_spelling().get(_spelling(text)) or _said_twice(text.strip())
+
+
+# Two regional indicator symbols (Unicode, chapter 22.10) are the letters of a code.
+_FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+_TWICE: Final = re.compile(r"(.{2,}?)(?: [-–—|] | ?[/:,(] ?)([^()]{2,}?)\)?")
+
+
+def _of_flag(flag: str, rest: str) -> str | None:
+    """The country of a flag, if nothing beside it says otherwise."""
+    code = "".join(chr(ord(letter) - ord("\U0001f1e6") + ord("A")) for letter in flag)
+    return code if code in _CODES and (not rest or find_country(rest) == code) else None
+
+
+def _said_twice(text: str) -> str | None:
+    """The country that two codes or names side by side both mean: "DE - Deutschland"."""
+    if len(text) > _LONGEST_CELL or (parts := _TWICE.fullmatch(text)) is None:
+        return None
+    found = {_by_spelling().get(_spelling(part)) for part in parts.groups()}
+    return found.pop() if len(found) == 1 else None
 
 
 def is_calling_code(text: str) -> bool:

@@ -10,7 +10,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, valida
 
 from audiencekit.identifiers.common_checks import refuse_at_once
 from audiencekit.identifiers.kinds import NormalizedEmail, Reason
-from audiencekit.identifiers.texts import WHITE_SPACE, in_form, is_placeholder_email, trim, unmarked
+from audiencekit.identifiers.texts import WHITE_SPACE, in_form, is_placeholder_email, trim, unlinked, unquoted
 
 # --- The rule for e-mail addresses: trim, lower-case, nothing else (reference: api-facts 1.7) ---
 #
@@ -42,7 +42,6 @@ CARRIERS: Final = ("au.com", "docomo.ne.jp", "ezweb.ne.jp")
 _CARRIER_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.+{_ATOM})*\.*")
 # Of a list from which the address was taken: no domain ends so.
 _BEHIND: Final = re.compile(rf"(?<![{WHITE_SPACE},;])[{WHITE_SPACE},;]*[,;]\Z")
-_QUOTES: Final = ("''", '""')
 # RFC 1123, section 2.1: it is alphabetic. ICANN asks that of new ones (gTLD Applicant Guidebook, string requirements),
 # or the form of IDNA; so are all of the root. `c0m` is a typing error.
 _TOP: Final = re.compile(r"[a-z]{2,}|xn--.+")
@@ -50,7 +49,11 @@ _TOP: Final = re.compile(r"[a-z]{2,}|xn--.+")
 # when a pair was cut, or a word processor changed an apostrophe. All are symbols or punctuation, and RFC 8264, section
 # 4.2, does not allow them in names of accounts (IdentifierClass).
 NO_LETTERS: Final = frozenset("\ufffd…•∗∙■▪●█＊«»‘’‚‛“”„‟‹›")
-_DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
+_DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>", re.DOTALL)
+# RFC 6068, without what a message would begin with; and the proxy addresses of Exchange.
+_SCHEME: Final = re.compile(r"(?:mailto|smtp):[ ]*", re.IGNORECASE | re.ASCII)
+# Every text of which something but the address comes off; others are among them.
+DRESSED: Final = r"(?i)\A[^a-z0-9]*(?:<|mailto:|smtp:|hyperlink)"
 
 
 def normalize_email(text: str) -> NormalizedEmail | Reason:
@@ -67,11 +70,11 @@ def normalize_email(text: str) -> NormalizedEmail | Reason:
 
 
 def _alone(trimmed: str) -> str:
-    """Return `trimmed` without trailing commas and semicolons, then without quotes or marks of a spreadsheet."""
-    bare = _BEHIND.sub("", trimmed)
-    if len(bare) > 1 and bare[0] + bare[-1] in _QUOTES:
-        return trim(bare[1:-1])
-    return unmarked(bare)
+    """Return `trimmed` without trailing commas and semicolons, then without quotes, marks of a spreadsheet, scheme."""
+    bare = unquoted(unlinked(_BEHIND.sub("", trimmed)))
+    if bare[:1] == "<" and bare[-1:] == ">":
+        bare = trim(bare[1:-1])
+    return _SCHEME.sub("", bare, count=1) if _SCHEME.match(bare) else bare
 
 
 def lower(text: str) -> str:
@@ -102,7 +105,7 @@ def _normalize_address(address: str) -> NormalizedEmail | Reason:
 
 def _has_display_name(address: str) -> bool:
     found = _DISPLAY_NAME.fullmatch(address)
-    return found is not None and "@" in (found[1] or found[2] or "")
+    return found is not None and "@" in found[1]
 
 
 def _is_local_part(local: str, domain: str) -> bool:

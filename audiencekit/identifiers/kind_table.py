@@ -13,7 +13,7 @@ from audiencekit.identifiers.device_id import is_advertising_id, normalize_devic
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.kinds import Kind, Normalized, Reason, Rules, looks_hashed
 from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
-from audiencekit.identifiers.phone_number import is_international, normalize_phone_number
+from audiencekit.identifiers.phone_number import is_international, normalize_phone_number, undressed
 from audiencekit.identifiers.texts import in_form, trim
 
 # --- The likely kind of one cell: for recognising columns, and data in place of a header ---
@@ -79,20 +79,21 @@ def numbers_to_ask(trimmed: str, country: str | None) -> list[tuple[str, str | N
 
 def is_phone_shaped(text: str) -> bool:
     """Whether `text` is written like a national phone number. Without a country this is not sufficient."""
-    trimmed = trim(text)
-    return bool(_PHONE_SHAPE.fullmatch(trimmed)) and not _NO_PHONE.fullmatch(trimmed)
+    number = undressed(trim(text))
+    return bool(_PHONE_SHAPE.fullmatch(number)) and not _NO_PHONE.fullmatch(number)
 
 
 def is_identifier(text: str) -> bool:
     """Whether `text` is certainly personal, so that it cannot be a header.
 
-    This is a valid e-mail address or international phone number, a text in the form of an advertising id, or a SHA-256
-    in hex.
+    This is a valid e-mail address, also behind a name, or international phone number, a text in the form of an
+    advertising id, or a SHA-256.
     """
     trimmed = trim(text)
     if looks_hashed(trimmed) or is_advertising_id(trimmed):
         return True
-    if not isinstance(normalize_email(trimmed), Reason):
+    ruling = normalize_email(trimmed)
+    if not isinstance(ruling, Reason) or ruling is Reason.DISPLAY_NAME:
         return True
     return is_international(trimmed) and not isinstance(normalize_phone_number(trimmed), Reason)
 

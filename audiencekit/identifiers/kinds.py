@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from base64 import urlsafe_b64decode
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, NewType, TypeAlias
@@ -18,6 +19,12 @@ from audiencekit.limits import SHA256_HEX_LENGTH
 Sha256Hex = NewType("Sha256Hex", str)
 
 _SHA256_HEX: Final = re.compile(rf"[0-9a-fA-F]{{{SHA256_HEX_LENGTH}}}")
+# The same 32 bytes as databases and feeds write them: hex behind `\x` (PostgreSQL) or `0x` (SQL Server), and base64
+# (RFC 4648, sections 4 and 5), whose last sign before the `=` has two bits that are zero.
+_BEHIND_PREFIX: Final = re.compile(rf"(?:\\x|0x)([0-9a-f]{{{SHA256_HEX_LENGTH}}})", re.IGNORECASE)
+_BASE64: Final = re.compile("(?:[A-Za-z0-9+/]{42}|[A-Za-z0-9_-]{42})[AEIMQUYcgkosw048]=")
+_SHORTEST_HASH: Final = 44  # characters
+_URL_SAFE: Final = str.maketrans("+/", "-_")
 
 
 def hash_normalized(normalized: Hashable) -> Sha256Hex:
@@ -26,24 +33,33 @@ def hash_normalized(normalized: Hashable) -> Sha256Hex:
 
 
 def looks_hashed(text: str) -> bool:
-    """Whether `text` has the form of a SHA-256 in hex, in any case, without white space around it."""
-    return len(text) >= SHA256_HEX_LENGTH and _SHA256_HEX.fullmatch(trim(text)) is not None
+    """Whether `text`, without white space around it, has the form of a SHA-256: in hex, in any case, or base64."""
+    return len(text) >= _SHORTEST_HASH and _in_hex(trim(text)) is not None
+
+
+def _in_hex(trimmed: str) -> str | None:
+    """Return the lower-case hex of a SHA-256; None for any other text."""
+    if _SHA256_HEX.fullmatch(trimmed):
+        return trimmed.lower()
+    if found := _BEHIND_PREFIX.fullmatch(trimmed):
+        return found[1].lower()
+    return urlsafe_b64decode(trimmed.translate(_URL_SAFE)).hex() if _BASE64.fullmatch(trimmed) else None
 
 
 def accept_hashed(text: str) -> Sha256Hex | Reason:
     """Return the lower-case hex of a value in a column that is declared hashed, or the reason to reject it.
 
-    Whether the value was normalised before hashing cannot be seen. Other lengths and encodings are refused, and so are
-    the hashes of the empty text, of placeholders in their usual spellings, and of zeroed device ids.
+    Base64, and hex behind `0x` or `\\x`, are the same hash. Whether the value was normalised before hashing cannot be
+    seen. Other lengths and encodings are refused, and so are the hashes of the empty text, of placeholders in their
+    usual spellings, and of zeroed device ids.
     """
     trimmed = trim(text)
     if not trimmed:
         return Reason.EMPTY
     if is_placeholder(trimmed):
         return Reason.PLACEHOLDER
-    if not _SHA256_HEX.fullmatch(trimmed):
+    if (lowered := _in_hex(trimmed)) is None:
         return Reason.WRONG_HASH
-    lowered = trimmed.lower()
     if not lowered.strip("0"):
         return Reason.ZEROED
     return Reason.HASH_OF_PLACEHOLDER if lowered in PLACEHOLDER_HASHES else Sha256Hex(lowered)

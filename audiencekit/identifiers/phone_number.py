@@ -13,7 +13,7 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, V
 from audiencekit.identifiers.common_checks import refuse_at_once
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import DEFAULT_RULES, NormalizedPhoneNumber, Reason, Rules
-from audiencekit.identifiers.texts import is_mangled, is_placeholder_number, is_repeated, trim, unmarked
+from audiencekit.identifiers.texts import is_mangled, is_placeholder_number, is_repeated, trim, unlinked, unquoted
 
 # --- The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API) ---
 #
@@ -54,6 +54,32 @@ _DAY: Final = re.compile(day_form("/／", rf".\-{DASHES}"))
 _INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
 # RFC 3966; and how exports of Meta's lead forms mark a cell as a phone number, so that spreadsheets leave it whole.
 _SCHEME: Final = re.compile(r"\A(?:tel|p):\s*", re.IGNORECASE)
+# People's words for which of their numbers it is, and for how they are reached at it. A word for a fax, for what is
+# old, or for another person is none of them.
+_WORDS: Final = (
+    "what'?s ?app|wa|sms|mobile|mobil|mobiltelefon|mobiel|mobilnr|mob|cell|cell ?phone|cellular|cellulare|cel|celular|"
+    "handy|gsm|móvil|movil|mov|telemóvel|telemovel|portable|port|phone|telephone|telefon|telefono|teléfono|telefone|"
+    "téléphone|telefoon|tel|tél|telf|tlf|festnetz|landline|fixe|fijo|fisso|fixo|vast|home|work|office|business|personal|"
+    "private|privat|privé|prive|privato|privado|main|direct|geschäftlich|dienstlich|büro|bureau|domicile|casa|trabajo|"
+    "oficina|ufficio|lavoro|trabalho|thuis|werk|携帯|携帯電話|電話|手机|电话"
+)
+_LETTERS: Final = "[mthwcp]"  # for some of these words, with a sign behind them
+_IN_FRONT: Final = (
+    rf"(?:(?:{_WORDS})(?:\.? ?\((?:{_WORDS})\)| (?:{_WORDS}))? ?[.:：]{{0,2}}|{_LETTERS} ?[.:：]{{1,2}}) *"
+)
+_LABEL_IN_FRONT: Final = re.compile(rf"{_IN_FRONT}(?=[+(\[0-9])", re.IGNORECASE)
+_LABEL_BEHIND: Final = re.compile(rf" *[(\[] ?(?:{_WORDS}|{_LETTERS}) ?[)\]]\Z", re.IGNORECASE)
+# A link to a chat: its digits are a number with its calling code (WhatsApp, "How to use click to chat").
+_CHAT: Final = re.compile(
+    r"(?:https?://)?(?:(?:www\.)?wa\.me/|(?:api|web)\.whatsapp\.com/send/?\?phone=)\+?([1-9][0-9]{6,14})/?",
+    re.IGNORECASE | re.ASCII,
+)
+# Every text of which a word, a link or a quote comes off; others are among them.
+DRESSED: Final = (
+    rf"(?i)(?:\A|[^a-z])(?:{_WORDS})(?:[^a-z]|\z)|\A[^a-z0-9]*{_LETTERS} ?[.:：]|[(\[] ?{_LETTERS} ?[)\]]"
+    r"""|wa\.me/|whatsapp\.com|hyperlink|['"][^a-z0-9]*\z"""
+)
+
 _ZERO_ZERO: Final = re.compile(r"[( ]*00[) ]*")
 
 _MAX_WRITTEN: Final = 100  # characters; far beyond any number, short enough for every pattern here
@@ -75,7 +101,7 @@ def normalize_phone_number(
         return reason
     if len(trimmed) > _MAX_WRITTEN:
         return Reason.INVALID_SYNTAX
-    number = _plain(unmarked(trimmed))
+    number = undressed(trimmed)
     if is_mangled(number) or _GROUPED.fullmatch(number):
         return Reason.EXCEL_MANGLED
     return _normalize_written(number, country, rules)
@@ -83,7 +109,18 @@ def normalize_phone_number(
 
 def is_international(text: str) -> bool:
     """Whether `text` begins with a plus sign, as ITU-T E.123 recommends for international numbers."""
-    return _INTERNATIONAL.match(_plain(trim(text))) is not None
+    return _INTERNATIONAL.match(undressed(trim(text))) is not None
+
+
+def undressed(trimmed: str) -> str:
+    """Return a number without quotes, link and people's words around it, with ASCII digits, plus and spaces."""
+    number = _plain(unquoted(unlinked(trimmed)))
+    if len(number) > _MAX_WRITTEN or not any(map(str.isalpha, number)):
+        return number
+    if chat := _CHAT.fullmatch(number):
+        return f"+{chat[1]}"
+    label = _LABEL_IN_FRONT.match(number)
+    return _LABEL_BEHIND.sub("", number[label.end() :] if label else number)
 
 
 def _plain(text: str) -> str:
@@ -101,7 +138,10 @@ def _normalize_written(number: str, country: str | None, rules: Rules) -> Normal
         return Reason.INVALID_SYNTAX
     if is_placeholder_number(_digits(number)):
         return Reason.PLACEHOLDER
-    parsed = _parse(number, _region(country, rules), rules)
+    region = _region(country, rules)
+    parsed = _parse(number, region, rules)
+    if parsed in RENUMBERED_FROM and rules.phone_validity == "valid":
+        parsed = _renumbered(number, region) or parsed
     if isinstance(parsed, Reason):
         return parsed
     e164 = _e164(parsed)
@@ -157,6 +197,29 @@ def _read_nationally(number: str, region: str, rules: Rules) -> PhoneNumber | Re
         return read
     other = _qualified(f"+{digits}", None, DEFAULT_RULES)
     return read if isinstance(other, Reason) or _e164(other) == _e164(read) else Reason.NO_COUNTRY
+
+
+def _renumbered(number: str, region: str | None) -> PhoneNumber | None:
+    """Return the valid number that has taken the place of `number` in its country's plan."""
+    if _ZERO_ZERO.match(number):
+        number = _ZERO_ZERO.sub("+", number, count=1)
+    if _INTERNATIONAL.match(number):
+        return _in_new_plan(number, None)
+    return _in_new_plan(number, region) if region in RENUMBERED_REGIONS else None
+
+
+def _in_new_plan(number: str, region: str | None) -> PhoneNumber | None:
+    """Return the same of `number` as it is read in `region`, or behind its plus sign."""
+    try:
+        parsed = phonenumbers.parse(number, region)
+    except NumberParseException as fault:
+        _forget_frames(fault)
+        return None
+    digits = renumber(parsed.country_code or 0, phonenumbers.national_significant_number(parsed))
+    if digits is None or parsed.extension:
+        return None
+    new = phonenumbers.parse(f"+{parsed.country_code}{digits}")
+    return new if phonenumbers.is_valid_number(new) else None
 
 
 def _e164(number: PhoneNumber) -> str:
@@ -224,3 +287,26 @@ def behind_former_prefix(calling_code: int, national: str, *, has_code: bool) ->
     """
     found = _FORMER.fullmatch(national) if calling_code == MEXICO else None
     return found[2] if found and (has_code or found[1] != ABROAD) else None
+
+
+# --- Numbers from before a country gave all of them, or all of a sort, more digits, where the new number is certain ---
+#
+# Brazil: 9 in front of the eight digits of mobile numbers, which begin with 6 to 9, done in all areas since 2016
+# (ANATEL, resolution 553/2010); WhatsApp still writes the old form. Benin: 01 in front of all eight digits since 30
+# November 2024 (ARCEP Benin; ITU Operational Bulletin 1301). Ivory Coast's (2021) depend on the operator of the time.
+
+BRAZIL, BENIN = 55, 229
+RENUMBERED_FROM: Final = (Reason.NOT_VALID, Reason.NOT_POSSIBLE)
+RENUMBERED_REGIONS: Final = ("BR", "BJ")
+
+_NEW_PLANS: Final = {
+    BRAZIL: (re.compile("([1-9]{2})([6-9][0-9]{7})"), r"\g<1>9\2"),
+    BENIN: (re.compile("([0-9]{8})"), r"01\1"),
+}
+
+
+def renumber(calling_code: int, national: str) -> str | None:
+    """Return the national digits of today for those of before; None where these are no old number, or unclear."""
+    form, new = _NEW_PLANS.get(calling_code, (None, ""))
+    found = form.fullmatch(national) if form is not None else None
+    return found.expand(new) if found else None

@@ -141,6 +141,28 @@ def unmarked(text: str) -> str:
     return text[1:].lstrip() if text.startswith("'") else text
 
 
+# A cell whose text is a link; programs that read a workbook as text leave the formula.
+_LINK_FORMULA: Final = re.compile(
+    r"""=\s*HYPERLINK\(\s*"(?:mailto:|tel:)?([^"]*)"\s*(?:[,;]\s*"([^"]*)"\s*)?\)""", re.IGNORECASE | re.ASCII
+)
+
+
+def unlinked(text: str) -> str:
+    """The text that a cell with a formula of a link shows, where the link leads to the same; else `text`."""
+    if not text.startswith("=") or (link := _LINK_FORMULA.fullmatch(text)) is None:
+        return text
+    target, shown = trim(link[1]), trim(link[2] or link[1])
+    return shown if target.casefold() == shown.casefold() else text
+
+
+QUOTES: Final = ("''", '""')
+
+
+def unquoted(text: str) -> str:
+    """`text` without quotes around the whole of it, else without the marks of a spreadsheet."""
+    return trim(text[1:-1]) if len(text) > 1 and text[0] + text[-1] in QUOTES else unmarked(text)
+
+
 def is_mangled(text: str) -> bool:
     """Whether `text` shows that a spreadsheet converted it to a number: digits may be lost."""
     if text.startswith("="):  # a formula

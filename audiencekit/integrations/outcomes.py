@@ -104,7 +104,9 @@ class PartitionWork:
 
     @guarded
     def _outcomes_of(self, batch: TextBatch, schema: Any, tally: Tally) -> Sequence[HashedRecords]:
-        prepared = prepare_batch(batch, self.mapping, rules=self.rules, operation_type=self.operation_type)
+        prepared = prepare_batch(
+            batch, self.mapping, rules=self.rules, operation_type=self.operation_type, divides=False
+        )
         tally.add(prepared.tally)
         parts = (_told(prepared.records.unwrap(), schema), _filled_up(prepared.rejections, schema))
         return [HashedRecords(part) for part in parts if part.num_rows]

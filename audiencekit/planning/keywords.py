@@ -109,7 +109,7 @@ class SourceKeywords(TypedDict, total=False):
     delimiter: str | None
     header: bool | None
     header_row: int | None
-    sheet: str | None
+    sheet: str | Iterable[str] | None
     shared_values: int | Literal["keep"]
 
 
@@ -129,7 +129,7 @@ class SyncKeywords(SourceKeywords, total=False):
     suppress_encoding: str | None
     suppress_delimiter: str | None
     suppress_header: bool | None
-    suppress_sheet: str | None
+    suppress_sheet: str | Iterable[str] | None
     suppress_max_rejected_share: float
     consent_column: str | None
     shared_suppression: Literal["stop", "all", "none"]
@@ -171,7 +171,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "delimiter": Keyword(None, "Delimiter of the file; recognised by default."),
         "header": Keyword(None, "False when the first line is a row; recognised by default."),
         "header_row": Keyword(None, "Line of the header, or its row in a sheet; recognised by default."),
-        "sheet": Keyword(None, "Name of the sheet of a workbook; not needed where only one holds cells."),
+        "sheet": Keyword(None, "Sheet of a workbook, or several with one header; `*` for all with cells."),
         "shared_values": Keyword(
             SHARED_PEOPLE, "Leave a value out of its records when more people than so many have it; 'keep' keeps all."
         ),

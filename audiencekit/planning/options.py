@@ -39,8 +39,8 @@ from audiencekit.text import option
 # --- The keywords of `check`, `prepare` and `upload`, checked once ---
 
 _TEXTS: Final = (
-    *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),
-    *("suppress_split_cells", "suppress_encoding", "suppress_delimiter", "suppress_sheet"),
+    *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter"),
+    *("suppress_split_cells", "suppress_encoding", "suppress_delimiter"),
 )
 _TRUTHS: Final = ("header", "suppress_header", "allow_empty", "confirm_partner_ids", "fail_on_warnings")
 _TIMES: Final = ("expires_at", "effective_at", "plan_time")
@@ -108,6 +108,9 @@ def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") 
         plain["ignore"] = ignore
     if filled := _filled_names(plain):
         plain["fill_down"] = filled
+    for name in ("sheet", "suppress_sheet"):
+        if sheets := list(_sheet_names({name: plain.pop(name, None)}, name) or ()):
+            plain[name] = sheets if len(sheets) > 1 else sheets[0]
     if suppress := _suppress_paths(plain.pop("suppress", None)):
         plain["suppress"] = [absolute_path(path) for path in suppress]
     return cast("Keywords", plain)
@@ -273,7 +276,7 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         delimiter=given["delimiter"],
         header=given["header"],
         header_row=_read_size(given, "header_row"),
-        sheet=given["sheet"],
+        sheet=_sheet_names(given, "sheet"),
         one_operation=given["operation"] is not None,
     )
 
@@ -298,7 +301,7 @@ def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOption
         encoding=given["suppress_encoding"],
         delimiter=given["suppress_delimiter"],
         header=given["suppress_header"],
-        sheet=given["suppress_sheet"],
+        sheet=_sheet_names(given, "suppress_sheet"),
         every_form=True,
         one_operation=True,
     )
@@ -314,6 +317,12 @@ def _ignored_names(given: Mapping[str, Any]) -> list[str]:
 
 def _filled_names(given: Mapping[str, Any]) -> list[str]:
     return _texts(given.get("fill_down"), wrong="fill_down names columns", hint='for example ["Country"]')
+
+
+def _sheet_names(given: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    return (
+        tuple(_texts(given.get(name), wrong=f"{name} names sheets", hint='for example ["January", "February"]')) or None
+    )
 
 
 def _texts(given: Any, *, wrong: str, hint: str) -> list[str]:

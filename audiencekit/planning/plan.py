@@ -300,7 +300,7 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | 
     """Return notes on columns of phone numbers without a country, unless they are `warned` about."""
     found = []
     for column in (column for column in mapping.columns if column.name not in warned):
-        seen = tally.columns.get(column.position)
+        seen = tally.columns.get(column.key)
         if count := seen.reasons["no_country"] if seen else 0:
             what = "number" if count == 1 else "numbers"
             remedy = column.country_remedy or "give `country=` or `country_column=`"

@@ -416,7 +416,7 @@ def _bits(places: list[int] | None, size: int) -> Bools | None:
 
 
 def _tally(document: dict[str, Any]) -> Tally:
-    columns = {int(position): _column_tally(column) for position, column in document.pop("columns").items()}
+    columns = {key: _column_tally(column) for key, column in document.pop("columns").items()}
     combinations = Counter({int(bits): count for bits, count in document.pop("combinations").items()})
     reasons = Counter(document.pop("reasons"))
     return Tally(**document, reasons=reasons, combinations=combinations, columns=columns)

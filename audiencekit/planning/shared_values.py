@@ -176,7 +176,7 @@ class _SharedValueRemoval:
     def _main_column(self, kind: Kind) -> MappedColumn:
         """Return the column of `kind` with most values: a record does not say from which column each value came."""
         counts = self._gathered.tally.columns
-        return max(self._columns[kind], key=lambda column: counts.get(column.position, ColumnTally()).valid)
+        return max(self._columns[kind], key=lambda column: counts.get(column.key, ColumnTally()).valid)
 
     def _reject(self, found: Candidates, is_gone: Bools) -> pa.RecordBatch:
         """Count the values left out, and return row and column of each, or the columns that it may have come from.
@@ -193,7 +193,7 @@ class _SharedValueRemoval:
             seen = ColumnTally(valid=-count, reasons=Counter({SHARED: count}))
             if self._terms.options.examines:
                 seen.trials = Trials(people=Counter({SHARED: len(np.unique(rows[is_gone & is_own]))}))
-            tally.columns[self._main[kind].position] = seen
+            tally.columns[self._main[kind].key] = seen
             names[place] = " or ".join(column.name for column in self._columns[kind])
         self._gathered.tally.add(tally)
         ranks = np.array(list(map(sorted(names).index, names)))  # equal where names are

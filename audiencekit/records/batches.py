@@ -55,7 +55,8 @@ class MappedColumn:
     refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess. `separator`
     divides the values of a cell, where the sampled cells show that they hold several. `area` is the position of the
     column with the area codes of its numbers, called `area_name`. `country_remedy` is what would say the country of
-    numbers that name none, where another column may say it.
+    numbers that name none, where another column may say it. `is_shared` says that two columns have this position, one
+    of emails and one of phone numbers: each takes its own cells, which an at sign tells.
     """
 
     kind: Kind
@@ -67,6 +68,12 @@ class MappedColumn:
     area: int | None = None
     area_name: str = ""
     country_remedy: str | None = None
+    is_shared: bool = False
+
+    @property
+    def key(self) -> str:
+        """Position and kind, which no other column of a mapping has both."""
+        return f"{self.position} {self.kind}"
 
     @property
     def use(self) -> str:

@@ -10,6 +10,7 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.losses import Loss, describe_loss, remedy_of
 from audiencekit.records.option_trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
+from audiencekit.records.refusal_bounds import WRONG_KIND, are_too_many, of_another_kind
 from audiencekit.records.tally import ColumnTally, Tally, Trials
 from audiencekit.text import OPTION
 
@@ -44,7 +45,7 @@ def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
     """
     found: list[Finding] = []
     for column in mapping.columns:
-        seen = tally.columns.get(column.position, ColumnTally())
+        seen = tally.columns.get(column.key, ColumnTally())
         if seen.trials is None:
             return ()
         found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]
@@ -59,6 +60,9 @@ def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[F
             option, saves, hint = None, 0, column.country_remedy
         if reason == Reason.ALREADY_HASHED and seen.valid:  # the option would reject all others
             option, saves, hint = None, 0, _APART
+        wrong = of_another_kind(seen)
+        if reason in WRONG_KIND and are_too_many(wrong, seen) and are_too_many(wrong - saves, seen):
+            option, saves = None, 0  # the list would be refused again
         yield Finding(
             code=reason,
             column=column.name,

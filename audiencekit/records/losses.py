@@ -84,7 +84,7 @@ def find_losses(tally: Tally, mapping: ColumnMapping) -> tuple[Loss, ...]:
 
 def _of_column(column: MappedColumn, tally: Tally) -> Iterator[Loss]:
     """The large losses of a column; of one without a valid value its largest, however small."""
-    seen = tally.columns.get(column.position, ColumnTally())
+    seen = tally.columns.get(column.key, ColumnTally())
     lost = [(Reason(reason), count) for reason, count in seen.reasons.most_common() if reason not in _NOTHING_LOST]
     for place, (reason, count) in enumerate(lost):
         is_unread = reason in _UNREAD and count > WARNED_SHARE * seen.present

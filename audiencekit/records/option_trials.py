@@ -17,7 +17,7 @@ from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.records.batches import MappedColumn
 from audiencekit.records.columns.arrays import REASONS, VALID, Codes, arrow_array
 from audiencekit.records.record_bits import Bools
-from audiencekit.records.records import codes_of
+from audiencekit.records.records import LIKELY, codes_of
 from audiencekit.records.tried_values import TriedValues
 from audiencekit.text import option
 
@@ -25,12 +25,6 @@ TRIED: Final = 2_000  # rejected values of a column, a batch and a reason
 _FIRST: Final = 100  # of these, with every country; the others with those that saved most
 _LIKELIEST: Final = 6  # countries
 
-# Numbers may be valid in several countries: of those that save as many, the one where most lists are from is meant.
-_LIKELY: Final = (
-    *("US", "GB", "DE", "FR", "IT", "ES", "CA", "AU", "NL", "BR", "MX", "IN", "JP", "PL", "SE", "BE", "CH", "AT", "TR"),
-    *("KR", "ID", "PH", "SA", "AE", "ZA", "AR", "CO", "CL", "PE", "DK", "NO", "FI", "IE", "PT", "GR", "CZ", "HU", "RO"),
-    *("IL", "EG", "NG", "PK", "VN", "MY", "SG", "HK", "NZ", "UA", "RU", "CN"),
-)
 # Signs that may separate several values of a cell. A blank stands in names and in numbers, too.
 _SEPARATORS: Final = {
     Kind.EMAIL: (";", ",", "|", "/", ":", "\n", " "),
@@ -38,6 +32,8 @@ _SEPARATORS: Final = {
     Kind.DEVICE_ID: (";", ",", "|", "\n"),
     Kind.PLATFORM_ID: (";", ",", "|", "\n"),
 }
+
+_DIVIDED: Final = (Reason.INVALID_SYNTAX, Reason.TOO_LONG, Reason.NOT_POSSIBLE, Reason.NOT_INTEGER)
 
 # Oddities of valid addresses.
 TYPING_ERROR, ROLE, THROWAWAY_MAILBOX = "typing_error", "role_address", "throwaway_mailbox"
@@ -61,7 +57,20 @@ def examine(texts: Any, codes: Codes, countries: Any | None, column: MappedColum
         found.add(reason, places)
         for act, saved in _try(chosen, reason, where, kind, rules):
             found.save(reason, act, saved)
+        for separator in _SEPARATORS.get(kind, ()) if reason in _DIVIDED else ():
+            saved = _split(chosen, separator, where, kind, rules)
+            if saved.any() and not _breaks(texts, codes, separator, countries, kind, rules):
+                found.save(reason, option("split_cells", separator), saved)
     return found
+
+
+def _breaks(texts: Any, codes: Codes, separator: str, countries: Any | None, kind: Kind, rules: Rules) -> bool:
+    """Whether a valid value would be none any more if `separator` divided all cells."""
+    places = np.flatnonzero(codes == VALID)
+    holding = pc.match_substring(texts.take(arrow_array(places)), separator).to_numpy(zero_copy_only=False)
+    places = places[holding][:TRIED]
+    chosen, where = texts.take(arrow_array(places)), None if countries is None else countries.take(arrow_array(places))
+    return not _split(chosen, separator, where, kind, rules).all()
 
 
 def _try(texts: Any, reason: Reason, countries: Any | None, kind: Kind, rules: Rules) -> Iterable[tuple[str, Bools]]:
@@ -69,9 +78,6 @@ def _try(texts: Any, reason: Reason, countries: Any | None, kind: Kind, rules: R
         reason is Reason.NO_COUNTRY or (countries is None and reason in (Reason.NOT_VALID, Reason.NOT_POSSIBLE))
     ):
         yield from _with_countries(texts, rules)
-    if reason in (Reason.INVALID_SYNTAX, Reason.TOO_LONG, Reason.NOT_POSSIBLE, Reason.NOT_INTEGER):
-        for separator in _SEPARATORS.get(kind, ()):
-            yield option("split_cells", separator), _split(texts, separator, countries, kind, rules)
     if reason is Reason.ALREADY_HASHED:
         yield option("hashed", [kind.value]), np.ones(len(texts), dtype=bool)
     if reason is Reason.WRONG_HASH:
@@ -87,7 +93,7 @@ def _try(texts: Any, reason: Reason, countries: Any | None, kind: Kind, rules: R
 def _with_countries(texts: Any, rules: Rules) -> Iterable[tuple[str, Bools]]:
     """Each country that saves most of the first values, tried on all of them."""
     first = texts.slice(0, _FIRST)
-    regions = [*_LIKELY, *sorted(phonenumbers.SUPPORTED_REGIONS - set(_LIKELY))]
+    regions = [*LIKELY, *sorted(phonenumbers.SUPPORTED_REGIONS - set(LIKELY))]
     counts = {region: int(np.count_nonzero(_read_as(first, region, rules))) for region in regions}
     for region in sorted(regions, key=lambda region: -counts[region])[:_LIKELIEST]:
         if counts[region]:
@@ -99,7 +105,7 @@ def _read_as(texts: Any, region: str, rules: Rules) -> Bools:
 
 
 def _split(texts: Any, separator: str, countries: Any | None, kind: Kind, rules: Rules) -> Bools:
-    """Of each text, whether `separator` divides it and one of the parts at least is valid."""
+    """Of each text, whether `separator` divides it, and every part that is not blank is valid."""
     saved = np.zeros(len(texts), dtype=bool)
     divided = np.flatnonzero(pc.match_substring(texts, separator).to_numpy(zero_copy_only=False))
     if not len(divided):
@@ -108,7 +114,10 @@ def _split(texts: Any, separator: str, countries: Any | None, kind: Kind, rules:
     owners = pc.list_parent_indices(parts)
     where = None if countries is None else countries.take(arrow_array(divided)).take(owners)
     valid = _are_valid(pc.list_flatten(parts), where, kind, rules)
-    saved[divided[np.unique(owners.to_numpy()[valid])]] = True
+    blank = pc.equal(pc.utf8_trim_whitespace(pc.list_flatten(parts)), "").to_numpy(zero_copy_only=False)
+    places = owners.to_numpy()
+    saved[divided[np.unique(places[valid])]] = True
+    saved[divided[np.unique(places[~valid & ~blank])]] = False
     return saved
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import compress, islice
 from typing import Any, Final, TypeAlias
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.countries import find_countries
 from audiencekit.identifiers.kind_table import Rulings, has_email_form, likely_kind, numbers_to_ask
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
+from audiencekit.identifiers.several_values import MAY_DIVIDE, SEVERAL, values_in
 from audiencekit.identifiers.texts import trim
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE
 from audiencekit.personal import HashedRecords, guarded
@@ -46,11 +47,12 @@ from audiencekit.records.columns.arrays import (
     hash_matrix,
     list_array,
 )
+from audiencekit.records.columns.checks import matches
 from audiencekit.records.columns.small_kinds import count_personal_shapes
 from audiencekit.records.columns.suspicions import count_bare_numbers, count_payment_numbers
 from audiencekit.records.deciding import VALUE_LOOPS
 from audiencekit.records.tally import MOST_CONSENTS, ColumnTally, Tally
-from audiencekit.records.tried_values import TriedValues, count_lookalikes
+from audiencekit.records.tried_values import LOOKED_AT, TriedValues, count_lookalikes
 
 UPDATE: Final = "Update"
 DELETE: Final = "Delete"
@@ -97,12 +99,14 @@ def prepare_batch(
     operation_type: str,
     consent: str | None = None,
     examine: Examine | None = None,
+    divides: bool = True,
 ) -> PreparedBatch:
     """Records and rejections of one batch; every row is in exactly one of the two, by its row number.
 
     A record may leave some of its row's values behind as rejections; a row is rejected when none qualified.
     `operation_type` holds for rows of sources without an operation column, `consent` is what `fold_consent` makes of
-    the word that says it. `examine` looks at what was decided of each column.
+    the word that says it. `examine` looks at what was decided of each column. `divides` says that a cell which is no
+    value may be several (see `identifiers/several_values.py`).
     """
     columns = batch.columns.unwrap()
     rejections = Rejections(batch.faults)
@@ -113,7 +117,12 @@ def prepare_batch(
         (
             column,
             normalize_column(
-                columns.column(mapping.field_name(column)), column, countries=countries, rules=rules, examine=examine
+                columns.column(mapping.field_name(column)),
+                column,
+                countries=countries,
+                rules=rules,
+                examine=examine,
+                divides=divides,
             ),
         )
         for column in mapping.columns
@@ -298,7 +307,7 @@ def _tally(
         rows_read=read,
         rows_rejected=read - records,
         records=records,
-        columns={column.position: result.tally for column, result in results},
+        columns={column.key: result.tally for column, result in results},
         reasons=reasons,
         combinations=_combinations(kinds),
     )
@@ -333,7 +342,13 @@ class ColumnResult:
 
 
 def normalize_column(
-    texts: Any, column: MappedColumn, *, countries: Any | None, rules: Rules, examine: Examine | None = None
+    texts: Any,
+    column: MappedColumn,
+    *,
+    countries: Any | None,
+    rules: Rules,
+    examine: Examine | None = None,
+    divides: bool = False,
 ) -> ColumnResult:
     """Every value of `texts` (string or list<string>) decided; blank cells are not present.
 
@@ -341,12 +356,16 @@ def normalize_column(
     values: to be called from a guarded function only.
     """
     texts, rows = _flatten(texts)
+    if column.is_shared and not column.hashed:
+        texts = _own_cells(texts, column.kind)
     of_values = countries if countries is None or rows is None else countries.take(arrow_array(rows))
     decided = VALUE_LOOPS.decide(texts, column, of_values, rules)
-    codes = decided.codes
+    codes, parts = decided.codes, None
+    if divides and not column.hashed and column.kind in SEVERAL:
+        codes, parts = _divide(texts, codes, column, of_values, rules)
     valid, rejected = np.flatnonzero(codes == VALID), np.flatnonzero((codes > VALID) & (codes != _EMPTY))
     reasons = codes[rejected]
-    tally = _tally_column(len(valid), reasons, decided)
+    tally = _tally_column(len(valid) + (0 if parts is None else len(parts.values)), reasons, decided)
     if not column.kind.is_hashed:
         of_valid = None if of_values is None else of_values.take(arrow_array(valid))
         tally.bare_numbers = count_bare_numbers(decided.values, of_valid, rules.default_country)
@@ -354,13 +373,84 @@ def normalize_column(
         tally.personal_shapes = count_personal_shapes(decided.values, of_valid, rules.default_country)
     if tally.present - tally.valid > tally.present * DEFAULT_MAX_REJECTED_COLUMN_SHARE:
         count_lookalikes(tally, texts, of_values, rejected)
+        if column.kind is Kind.PHONE_NUMBER and not column.hashed:
+            _count_elsewhere(tally, texts.take(arrow_array(rejected[:LOOKED_AT])), rules)
     tried = None
     if examine is not None:
         tried = examine(texts, np.where(codes == _EMPTY, UNDECIDED, codes), of_values, column, rules)
         tally.trials = tried.trials
+    values = decided.values
+    if parts is not None:
+        valid, values = parts.put_into(valid, values)
     if rows is not None:
         valid, rejected = rows[valid], rows[rejected]
-    return ColumnResult(valid, decided.values, rejected, reasons, tally, tried, rows)
+    return ColumnResult(valid, values, rejected, reasons, tally, tried, rows)
+
+
+def _own_cells(texts: Any, kind: Kind) -> Any:
+    """`texts` of a column of addresses and numbers, null for those of the other kind."""
+    are_addresses = pc.match_substring(texts, "@")
+    return pc.if_else(are_addresses if kind is Kind.EMAIL else pc.invert(are_addresses), texts, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Values that stood together in a cell, and the place of their cell, ascending."""
+
+    places: npt.NDArray[np.int64]
+    values: Any
+
+    def put_into(self, places: npt.NDArray[np.int64], values: Any) -> tuple[npt.NDArray[np.int64], Any]:
+        """The places, and the values at them, with these among them."""
+        all_places = np.concatenate([places, self.places])
+        order = np.argsort(all_places, kind="stable")
+        return all_places[order], pa.concat_arrays([values, self.values]).take(arrow_array(order))
+
+
+_NO_VALUE: Final = code_of(Reason.INVALID_SYNTAX)
+
+
+def _divide(
+    texts: Any, codes: Codes, column: MappedColumn, countries: Any | None, rules: Rules
+) -> tuple[Codes, _Parts | None]:
+    """`codes` with UNDECIDED for the cells that are no value but several whole ones, and these values."""
+    places = np.flatnonzero(codes == _NO_VALUE)
+    if not len(places):
+        return codes, None
+    refused = texts.take(arrow_array(places))
+    are_asked = matches(refused, MAY_DIVIDE)
+    places, asked = places[are_asked], refused.filter(arrow_array(are_asked)).to_pylist()
+    parts = [values_in(column.kind, text) for text in asked]
+    counts = np.array(list(map(len, parts)), dtype=np.int64)
+    if not counts.any():
+        return codes, None
+    owners = np.repeat(places, counts)
+    of_parts = None if countries is None else countries.take(arrow_array(owners))
+    decided = VALUE_LOOPS.decide(
+        pa.array([part for several in parts for part in several], pa.string()), column, of_parts, rules
+    )
+    are_valid = decided.codes == VALID
+    whole = np.ones(len(texts), dtype=bool)
+    whole[owners[~are_valid]] = False
+    kept = whole[owners]
+    codes = codes.copy()
+    codes[owners[kept]] = UNDECIDED
+    return codes, _Parts(owners[kept], decided.values.filter(arrow_array(kept[are_valid])))
+
+
+# Numbers may be valid in several countries: of those that save as many, the one where most lists are from is meant.
+LIKELY: Final = (
+    *("US", "GB", "DE", "FR", "IT", "ES", "CA", "AU", "NL", "BR", "MX", "IN", "JP", "PL", "SE", "BE", "CH", "AT", "TR"),
+    *("KR", "ID", "PH", "SA", "AE", "ZA", "AR", "CO", "CL", "PE", "DK", "NO", "FI", "IE", "PT", "GR", "CZ", "HU", "RO"),
+    *("IL", "EG", "NG", "PK", "VN", "MY", "SG", "HK", "NZ", "UA", "RU", "CN"),
+)
+
+
+def _count_elsewhere(tally: ColumnTally, texts: Any, rules: Rules) -> None:
+    """Count into `tally` how many of `texts` are valid in the one likely country in which most of them are."""
+    in_each = (codes_of(texts, Kind.PHONE_NUMBER, None, replace(rules, default_country=region)) for region in LIKELY)
+    tally.tried_elsewhere = len(texts)
+    tally.valid_elsewhere = max(int(np.count_nonzero(codes == VALID)) for codes in in_each)
 
 
 def codes_of(texts: Any, kind: Kind, countries: Any | None = None, rules: Rules = DEFAULT_RULES) -> Codes:

@@ -54,6 +54,7 @@ WRONG_KIND: Final = frozenset(
 )
 LOOK: Final = "read the rejections (`rejections=FILE`)"
 _COUNTRY: Final = "check the country (`country=`, `country_column=`)"
+_NO_NUMBERS: Final = f"{LOOK}: numbers may lack their area code, be of another country, or be from before a renumbering"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.NO_COUNTRY: "give the country of the phone numbers with `country=` or `country_column=`; where it is given,"
@@ -69,8 +70,8 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     "the program that wrote it (pandas: dtype=str), and export it again",
     Reason.DISPLAY_NAME: "export the bare addresses",
     Reason.INVALID_SYNTAX: f"{LOOK}, or give `split_cells=` if the cells hold several values",
-    Reason.NOT_VALID: _COUNTRY,
-    Reason.NOT_POSSIBLE: _COUNTRY,
+    Reason.NOT_VALID: _NO_NUMBERS,
+    Reason.NOT_POSSIBLE: _NO_NUMBERS,
     Reason.EXTENSION: "export numbers that reach the person, without extensions",
     Reason.SHARED: "give `shared_values=N` if N people may share a value, or `shared_values='keep'`",
     Reason.UNKNOWN_OPERATION: "write update or delete in the operation column",
@@ -99,7 +100,7 @@ def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[
         return [MappingRefused("no column with identifiers was recognised", hint=hint)]
     problems = [problem for column in mapping.columns for problem in _judge_column(column, tally, bounds)]
     if not bounds.confirm_partner_ids:
-        seen = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
+        seen = [(column, tally.columns.get(column.key, ColumnTally())) for column in mapping.columns]
         problems += [problem for column, counts in seen for problem in judge_partner_ids(column, counts)]
     return problems + _judge_rows(tally, mapping, bounds)
 
@@ -125,7 +126,7 @@ def _judge_rows(tally: Tally, mapping: ColumnMapping, bounds: Bounds) -> list[Re
 def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Refused]:
     if column.is_guess:
         return []
-    seen = tally.columns.get(column.position, ColumnTally())
+    seen = tally.columns.get(column.key, ColumnTally())
     tolerated = tolerated_fault_rows(tally.rows_read)
     where, leave_out = (
         f"column {column.name} ({column.kind.value})",
@@ -156,11 +157,21 @@ def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Re
     return found
 
 
+def are_too_many(wrong: int, seen: ColumnTally, share: float = DEFAULT_MAX_REJECTED_COLUMN_SHARE) -> bool:
+    """Whether so many values of another kind refuse a column of which more than `share` may not be."""
+    enough = wrong >= WRONG_KIND_MIN_VALUES or bool(seen.likely)
+    return enough and wrong > seen.present * share
+
+
 def _wrong_kind(seen: ColumnTally, bounds: Bounds) -> int:
     """How many values are of another kind, 0 when too few to say so."""
-    wrong = sum(count for reason, count in seen.reasons.items() if reason in WRONG_KIND)
-    enough = wrong >= WRONG_KIND_MIN_VALUES or bool(seen.likely)
-    return wrong if enough and wrong > seen.present * bounds.max_rejected_column_share else 0
+    wrong = of_another_kind(seen)
+    return wrong if are_too_many(wrong, seen, bounds.max_rejected_column_share) else 0
+
+
+def of_another_kind(seen: ColumnTally) -> int:
+    """How many values of a column are rejected for a reason of WRONG_KIND."""
+    return sum(count for reason, count in seen.reasons.items() if reason in WRONG_KIND)
 
 
 def _hint(kind: Kind, seen: ColumnTally) -> str:
@@ -174,7 +185,7 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
         return f"they look like {kinds[0][0].value}: map the column to that kind, or another column to this one"
     (main, _), *_ = (item for item in seen.reasons.most_common() if item[0] in WRONG_KIND)
     if main in (Reason.NOT_VALID, Reason.NOT_POSSIBLE):
-        return _COUNTRY
+        return _COUNTRY if seen.valid_elsewhere * 2 > seen.tried_elsewhere else _NO_NUMBERS
     if main == Reason.NOT_TEXT:
         return REMEDIES[Reason.NOT_TEXT]
     return "map the right column with `columns={'KIND': 'COLUMN'}`; say `split_cells=` if its cells hold several values"

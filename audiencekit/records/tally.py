@@ -117,6 +117,8 @@ class ColumnTally:
     likely: Counter[Kind] = field(default_factory=Counter)
     by_definition: int = 0
     other_hashes: int = 0  # among the rejected values that were looked at: the length of MD5, SHA-1 or SHA-512
+    tried_elsewhere: int = 0  # rejected phone numbers that were read as those of other countries
+    valid_elsewhere: int = 0  # of these in the one where most are
     rounded: int = 0  # ids that end as a spreadsheet rounds them
     bare_numbers: BareNumbers = field(default_factory=BareNumbers)  # of the kind that leaves unhashed
     payment_numbers: PaymentNumbers = field(default_factory=PaymentNumbers)  # of that kind, too
@@ -131,6 +133,8 @@ class ColumnTally:
         self.likely.update(other.likely)
         self.by_definition += other.by_definition
         self.other_hashes += other.other_hashes
+        self.tried_elsewhere += other.tried_elsewhere
+        self.valid_elsewhere += other.valid_elsewhere
         self.rounded += other.rounded
         self.bare_numbers.add(other.bare_numbers)
         self.payment_numbers.add(other.payment_numbers)
@@ -157,7 +161,7 @@ class Tally:
     rows_read: int = 0
     rows_rejected: int = 0
     records: int = 0
-    columns: dict[int, ColumnTally] = field(default_factory=dict)  # by position in the source
+    columns: dict[str, ColumnTally] = field(default_factory=dict)  # by `MappedColumn.key`
     reasons: Counter[str] = field(default_factory=Counter)  # entries of rejections.csv by reason
     combinations: Counter[int] = field(default_factory=Counter)
     consents: dict[str, bool] = field(default_factory=dict)
@@ -180,5 +184,5 @@ class Tally:
         self.reasons.update(other.reasons)
         self.combinations.update(other.combinations)
         self.add_consents(other.consents)
-        for position, column in other.columns.items():
-            self.columns.setdefault(position, ColumnTally()).add(column)
+        for key, column in other.columns.items():
+            self.columns.setdefault(key, ColumnTally()).add(column)

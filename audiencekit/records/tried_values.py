@@ -62,7 +62,7 @@ def _count(counts: Counter[Any], rows_of: Mapping[Any, Indices], is_lost: Bools)
 
 # Rejected values per column and batch that are asked which kind they look like, where so many were rejected that the
 # column may be another's: when a whole source has too many, one of its batches has.
-_LOOKED_AT: Final = 50
+LOOKED_AT: Final = 50
 _LOOKED_THROUGH: Final = 4_096  # bytes of a value; a longer one is a text, whatever stands in it
 
 _OTHER_HASH: Final = re.compile("(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{128})")  # MD5, SHA-1, SHA-512
@@ -73,7 +73,7 @@ def count_lookalikes(tally: ColumnTally, texts: Any, countries: Any | None, reje
 
     Holds raw values: to be called from a guarded function only.
     """
-    looked_at = arrow_array(rejected[:_LOOKED_AT])
+    looked_at = arrow_array(rejected[:LOOKED_AT])
     places = looked_at.filter(pc.less_equal(pc.binary_length(texts.take(looked_at)), _LOOKED_THROUGH))
     where = countries.take(places).to_pylist() if countries is not None else [None] * len(places)
     for (text, country), count in Counter(zip(texts.take(places).to_pylist(), where, strict=True)).items():

@@ -62,7 +62,7 @@ def identifier_counts(tally: Tally, mapping: ColumnMapping) -> dict[str, dict[st
     """{kind: {present, valid, rejected}} over all columns of each mapped kind."""
     found: dict[str, dict[str, int]] = {}
     for column in mapping.columns:
-        seen = tally.columns.get(column.position, ColumnTally())
+        seen = tally.columns.get(column.key, ColumnTally())
         counts = found.setdefault(column.kind.value, {"present": 0, "valid": 0, "rejected": 0})
         counts["present"] += seen.present
         counts["valid"] += seen.valid

@@ -79,6 +79,10 @@ def refusal_of(kind: pa.DataType) -> str | None:
     return "holds neither text nor whole numbers"
 
 
+def _holds_objects(kind: pa.DataType) -> bool:
+    return is_list(kind) and bool(pt.is_struct(kind.value_type))
+
+
 def whole_numbers(array: pa.Array) -> pa.Array | None:
     """Floating-point numbers as integers, NaN as null; None when one of them is not whole or may have lost digits."""
     numbers = array.cast(pa.float64())
@@ -464,6 +468,7 @@ def _are_blank(texts: pa.Array) -> Bools:
 
 
 _OBJECT_BYTES: Final = 1_000_000  # of the first cells of a piece that are looked at for fields
+_OF_OBJECTS: Final = "take one field of its objects, in BigQuery for example `ARRAY(SELECT value FROM UNNEST(emails))`"
 _WRITE_TEXT: Final = "write it as a string column, or leave it out with `ignore=`"
 
 
@@ -511,7 +516,7 @@ class TypedColumns:
                 raise SourceRefused(
                     f"the column {names[place]} {why}",
                     column=names[place],
-                    hint=_WRITE_TEXT,
+                    hint=f"{_OF_OBJECTS}; or {_WRITE_TEXT}" if _holds_objects(self.types[place]) else _WRITE_TEXT,
                 )
         for place in single:
             if is_list(self.types[place]) and place != mapping.group:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
@@ -24,7 +24,7 @@ from audiencekit.sources.bytes.files import (
 from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames import Frame, OpenFile, Rows, is_in_memory, wrapped
-from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.options import EVERY_SHEET, SourceOptions
 from audiencekit.sources.part_files import part_files, part_names
 from audiencekit.sources.remote.addresses import (
     SourceAddress,
@@ -35,7 +35,7 @@ from audiencekit.sources.remote.addresses import (
     stored_address,
 )
 from audiencekit.sources.table import Look
-from audiencekit.text import shown
+from audiencekit.text import option, shown
 
 FilePath = str | os.PathLike[str]
 
@@ -193,13 +193,43 @@ def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedA
     files: dict[Identity, LookedAtFile] = {}
     for name, item in _named_items(items):
         with naming(name):
-            file = _look_at(name, item, options)
-        if file.identity in files:
-            raise SourceRefused(f"{name}: this file is given twice", source=name, hint="give it once")
-        files[file.identity] = file
+            looked = [_look_at(name, item, options)]
+            if sheets := _other_sheets(looked[0], options):
+                looked = _look_at_sheets(looked[0], item, sheets, options)
+        for file in looked:
+            if file.identity in files:
+                raise SourceRefused(f"{name}: this file is given twice", source=name, hint="give it once")
+            files[file.identity] = file
     if not options.every_form:
         refuse_unheeded([str(file.look.table.description["format"]) for file in files.values()], options)
     return list(files.values())
+
+
+def _other_sheets(first: LookedAtFile, options: SourceOptions) -> tuple[str, ...]:
+    """The sheets of a workbook to read behind the first, all of them one list."""
+    if "sheet" not in first.look.table.description:
+        return ()
+    return first.look.sheets[1:] if EVERY_SHEET in options.sheets else options.sheets[1:]
+
+
+def _look_at_sheets(
+    first: LookedAtFile, item: Item, others: Sequence[str], options: SourceOptions
+) -> list[LookedAtFile]:
+    """Each sheet as a file, named after it. Raises SourceRefused for sheets that have not the header of the first."""
+    if not first.repeatable:
+        raise SourceRefused("several sheets are read from a file only", hint="save the workbook, and give its path")
+    looked = [first, *(_look_at(first.name, item, replace(options, sheet=sheet)) for sheet in others)]
+    shown_sheets = [str(file.look.table.description["sheet"]) for file in looked]
+    headers = [file.look.header.keys for file in looked]
+    if unlike := [sheet for sheet, header in zip(shown_sheets, headers, strict=True) if header != headers[0]]:
+        raise SourceRefused(
+            f"the header of sheet {' and '.join(map(repr, unlike))} is not that of sheet {shown_sheets[0]!r}",
+            hint=f"name the sheets of one list, each with {option('sheet', shown_sheets[0])}",
+        )
+    return [
+        replace(file, name=f"{file.name}, sheet {sheet}", identity=f"{file.identity} sheet {sheet}")
+        for file, sheet in zip(looked, shown_sheets, strict=True)
+    ]
 
 
 def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:

@@ -32,6 +32,7 @@ def show_separator(separator: str) -> str:
     return _SHOWN.get(separator, f"'{separator}'")
 
 
+EVERY_SHEET: Final = "*"  # no sheet may be called so
 TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
 # Python's text codecs that no file of rows is written in; some of them run through the whole text for each read.
 UNSUITABLE_ENCODINGS: Final = frozenset(
@@ -46,11 +47,11 @@ class SourceOptions:
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `area_code_column` and `country_code_column` hold the area codes of
     phone numbers and the calling codes of their countries. `fill_down` names columns of which a blank cell is as the
-    one above it. `hashed` are the kinds whose columns hold SHA-256 already.
-    `ignore` names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says
-    that the first record is data, True that it is not, None that it is looked at. `header_row` is the line of the
-    header, or its row in a sheet. `sheet` names a sheet of a workbook. `one_operation` True says that a prepared
-    file's operations are not looked at.
+    one above it. `hashed` are the kinds whose columns hold SHA-256 already. `ignore` names columns that are taken for
+    nothing, neither for identifiers nor for the country. `header` False says that the first record is data, True that
+    it is not, None that it is looked at. `header_row` is the line of the header, or its row in a sheet. `sheet` names a
+    sheet of a workbook, or several that are one list; EVERY_SHEET means all that people see and that hold cells.
+    `one_operation` True says that a prepared file's operations are not looked at.
 
     `puts_in` says that the people of the list are put into an audience. What is not theirs beyond doubt is left out
     then; else each column of a kind counts, since a person who is missed would be reached.
@@ -76,7 +77,7 @@ class SourceOptions:
     delimiter: str | None = None
     header: bool | None = None
     header_row: int | None = None
-    sheet: str | None = None
+    sheet: str | tuple[str, ...] | None = None
     one_operation: bool = False
     puts_in: bool = False
 
@@ -86,6 +87,8 @@ class SourceOptions:
         set_field(self, "encoding", _checked_encoding(self.encoding))
         set_field(self, "delimiter", _checked_character("delimiter", self.delimiter))
         set_field(self, "split_cells", _checked_character("split_cells", self.split_cells))
+        if self.sheet is not None and not isinstance(self.sheet, str):
+            set_field(self, "sheet", tuple(self.sheet) or None)
         self._check_together()
 
     def _check_together(self) -> None:
@@ -100,8 +103,11 @@ class SourceOptions:
             )
         if self.country_column is not None and self.country_code_column is not None:
             raise UsageError("`country_column=` and `country_code_column=` were both given", hint="give one of them")
-        if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet.strip()):
+        if not all(isinstance(name, str) and name.strip() for name in self.sheets):
             raise UsageError("`sheet=` names no sheet")
+        names = {name.strip().casefold() for name in self.sheets}
+        if len(names) < len(self.sheets) or (EVERY_SHEET in names and len(names) > 1):
+            raise UsageError("`sheet=` names a sheet twice", hint=f"give each once, or {option('sheet', EVERY_SHEET)}")
         if self.header_row is not None and self.header is not None:
             raise UsageError(
                 f"{option('header', self.header)} and `header_row=` were both given", hint="give one of them"
@@ -110,6 +116,11 @@ class SourceOptions:
             raise UsageError("`fill_down=` names no column", hint="write `fill_down=['NAME']`")
         if not all(name.strip() for name in self.ignore):
             raise UsageError("`ignore=` names no column", hint="write `ignore=['NAME']`, or `ignore=['column3']`")
+
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        """The sheets that are named, in that order."""
+        return () if self.sheet is None else (self.sheet,) if isinstance(self.sheet, str) else self.sheet
 
     @property
     def is_about_columns(self) -> bool:

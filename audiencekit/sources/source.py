@@ -163,7 +163,12 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
 def _as_one(columns: Sequence[MappedColumn], place: int) -> MappedColumn:
     """The column at `place` that lays `columns` of several files over each other."""
     return replace(
-        columns[0], position=place, is_guess=all(column.is_guess for column in columns), area=None, area_name=""
+        columns[0],
+        position=place,
+        is_guess=all(column.is_guess for column in columns),
+        is_shared=all(column.is_shared for column in columns),
+        area=None,
+        area_name="",
     )
 
 
@@ -213,7 +218,7 @@ class JoinedSource(Source):
         joined = join_mappings(files)
         self._files = JoinedTable(files, joined)
         super().__init__(
-            f"{len(files)} files",
+            _name_of(files),
             self._files,
             FoundColumns(
                 joined.mapping,
@@ -294,6 +299,12 @@ class JoinedTable:
 def _last_row(batch: TextBatch) -> int:
     rows = (batch.columns.unwrap().column(ROW), batch.faults.column(0))
     return max((numbers[-1].as_py() for numbers in rows if len(numbers)), default=0)
+
+
+def _name_of(files: Sequence[Source]) -> str:
+    """The workbook, where all are sheets of one; else how many files there are."""
+    books = {file.name.removesuffix(f", sheet {file.description.get('sheet')}") for file in files}
+    return f"{len(files)} files" if len(books) > 1 or books & {file.name for file in files} else books.pop()
 
 
 def _counted(batches: Iterator[TextBatch], before: int) -> TextBatch | None:

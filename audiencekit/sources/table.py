@@ -40,7 +40,8 @@ class Look:
     """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
 
     `mapping` is that of a format which says what its columns are; others have None, and are mapped by names and cells.
-    `notes` are what is to be said of the table, and `later_notes` what its last pass found.
+    `notes` are what is to be said of the table, and `later_notes` what its last pass found. `sheets` are the names of
+    all sheets with cells, where all of a workbook were asked for.
     """
 
     table: Table
@@ -49,6 +50,7 @@ class Look:
     mapping: ColumnMapping | None = None
     notes: tuple[str, ...] = ()
     later_notes: Callable[[], tuple[str, ...]] = tuple
+    sheets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

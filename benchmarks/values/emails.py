@@ -26,7 +26,21 @@ DOMAINS += ["b c.de", "b.de>"]
 DOMAINS += [f"{'d' * size}.de" for size in (62, 63, 64)]
 DOMAINS += [".".join(["d" * 60] * 3 + ["e" * size, "de"]) for size in (2, 3, 4, 59, 60)]
 ODD = ["", "@", "@@", "a@b@c.de", "Anna <anna@example.com>", "<a@b>", "mailto:a@b.de", "mailto:a"]
-ODD += ["mailto:x@y<>", "a" * 64]
+ODD += ["mailto:x@y<>", "a" * 64, "mailto:", "SMTP: a@b.de", "<j\u00f6rg@b.de>", "<mailto:a@b.de>,", "'<a@b.de>'", "<>"]
+ODD += [
+    '=HYPERLINK("mailto:a@b.de","A@b.de")',
+    '=HYPERLINK("mailto:a@b.de","c")',
+    "smtp:\u00fc@b.de",
+    "\u017fmtp:a@b.de",
+]
+ODD += [
+    "smtp:" + "a" * 62 + "@b.de",
+    "smtp:xxxx@b.de",
+    "q" * 42 + "A=",
+    "0x" + "0A" * 32,
+    "\\x" + "0a" * 32,
+    "Q" * 42 + "B=",
+]
 ODD += ["F" * 64, "a" * 300 + "@b.de", "no email", "Name <>", "b <c> a@d.de", "a@b.de\n", "\xa0"]
 ODD += ["\u200b\u2003", "a\n@b.de"]
 ODD += sorted(WORDS)

@@ -21,3 +21,4 @@ ODD += ["https://x.com/bob", "HTTPS://X.COM/Bob", "http://m.twitter.com/#!/bob",
 ODD += ["x.com//bob", "x_com/bob"]
 ODD += ["'@bob", "'bob", "' \u3000@bob", "''bob", "'", '="@bob"', '=" bob"', '="@b"ob"', '=""', "=@bob", "'x.com/bob"]
 ODD += [f"{prefix}{word}" for word in sorted(WORDS) for prefix in ("", "@", "@@", "x.com/", "x.com/a/")]
+ODD += ["q" * 42 + "A=", "0x" + "0A" * 32, "\\x" + "0a" * 32, "Q" * 42 + "B="]

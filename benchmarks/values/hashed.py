@@ -18,3 +18,12 @@ ODD = ["", GOOD, GOOD.upper(), f" {GOOD}\n", GOOD[:-1], GOOD + "0", "0" * 64, "0
 ODD += ["\x00" + GOOD, *sorted(WORDS)]
 ODD += ["0" * 63 + "1", *KNOWN, *(text.upper() for text in KNOWN), f"sha256:{GOOD}", GOOD[:32], GOOD * 2]
 ODD += [f"\ufeff{GOOD}"]
+ODD += [
+    "q" * 42 + "A=",
+    "0x" + GOOD.upper(),
+    "\\x" + GOOD,
+    "Q" * 42 + "B=",
+    f" 0X{GOOD}",
+    "A" * 43 + "=",
+    "+/" * 21 + "A=",
+]

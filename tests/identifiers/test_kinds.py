@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from typing import Any, get_args, get_type_hints
 
@@ -119,11 +120,16 @@ REFUSED = [
     ("MD5", hashlib.md5(b"ada@example.com").hexdigest(), Reason.WRONG_HASH),
     ("SHA-1", hashlib.sha1(b"ada@example.com").hexdigest(), Reason.WRONG_HASH),
     ("SHA-512", hashlib.sha512(b"ada@example.com").hexdigest(), Reason.WRONG_HASH),
-    ("base64", "A" * 43 + "=", Reason.WRONG_HASH),
+    ("zeros in base64", "A" * 43 + "=", Reason.ZEROED),
+    ("base64 with bits beyond 32 bytes", "A" * 42 + "B=", Reason.WRONG_HASH),
+    ("base64 of both alphabets", "+_" * 21 + "A=", Reason.WRONG_HASH),
+    ("base64 without its end", "k" * 42 + "A", Reason.WRONG_HASH),
+    ("base64 of MD5", "q" * 22 + "==", Reason.WRONG_HASH),
+    ("0x before other digits", "0x" + "0a" * 31, Reason.WRONG_HASH),
+    ("the empty text in base64", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", Reason.HASH_OF_PLACEHOLDER),
     ("63 digits", "0a" * 31 + "1", Reason.WRONG_HASH),
     ("65 digits", "0a" * 32 + "1", Reason.WRONG_HASH),
     ("prefix", "sha256:" + "0a" * 32, Reason.WRONG_HASH),
-    ("0x", "0x" + "0a" * 32, Reason.WRONG_HASH),
     ("space inside", "0a" * 16 + " " + "0a" * 16, Reason.WRONG_HASH),
     ("full-width digit", "１" + "a" * 63, Reason.WRONG_HASH),
     ("not hex", "g" * 64, Reason.WRONG_HASH),
@@ -183,6 +189,23 @@ def test_hashes_are_accepted_in_any_case_and_leave_in_lower_case() -> None:
     digest = hashlib.sha256(b"ada@example.com").hexdigest()
     assert accept_hashed(digest) == digest
     assert accept_hashed(f"\ufeff {digest.upper()}\n") == digest
+
+
+@pytest.mark.parametrize("before", ["0x", "0X", "\\x", " \\x"])
+def test_hex_behind_the_prefix_of_a_database_is_the_same_hash(before: str) -> None:
+    """SQL Server and PostgreSQL write bytes so."""
+    assert accept_hashed(before + "0A" * 32) == "0a" * 32
+    assert looks_hashed(before + "0A" * 32)
+
+
+@given(st.binary(max_size=40))
+def test_base64_of_32_bytes_is_the_same_hash(content: bytes) -> None:
+    """In both alphabets of RFC 4648; of other sizes it is none."""
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        digest = hashlib.sha256(content).digest()
+        assert accept_hashed(encode(digest).decode()) == accept_hashed(digest.hex())
+        assert looks_hashed(encode(digest).decode())
+        assert looks_hashed(encode(content).decode()) == (len(content) == 32)
 
 
 def test_other_hashes_say_why(wrong: Any) -> None:

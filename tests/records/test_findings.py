@@ -53,8 +53,8 @@ CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
         {"code": "extension", "count": 30, "option": None},
     ),
     "several values": (
-        _emails(*(f"a{n}@example.com / b{n}@example.org" for n in range(30))), {},
-        {"code": "invalid_syntax", "count": 30, "option": "`split_cells='/'`", "saves": 30},
+        _emails(*(f"a{n}@example.com|b{n}@example.org" for n in range(30))), {},
+        {"code": "invalid_syntax", "count": 30, "option": "`split_cells='|'`", "saves": 30},
     ),
     "spreadsheet": (
         _phones(*(f"4.4{number}E+11" for number in range(10, 19))), {},
@@ -174,3 +174,24 @@ def test_no_value_is_told(tmp_path: Path) -> None:
     lines = _emails("Quin Quist <quin@example.com>", "a@b@c", "someone@gamil.com", "info@quist-and-sons.example.org")
     told = str(_findings(tmp_path, lines)).lower()
     assert [word for word in ("quin", "quist", "someone", "gamil", "a@b") if word in told] == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["phone,name", *(f"word: +1 212 234 {number:04},x" for number in range(30))],  # the word would be no value
+        [
+            "email",
+            *(f"a/{n}@example.com" for n in range(99)),
+            *("/".join([f"p{n}@example.com"] * 6) for n in range(20)),
+        ],
+        ["phone,name", *(f"+1 212 234 {n:04}:+1 212 235 {n:04},x" for n in range(9)), *["an office,x"] * 30],
+    ],
+    ids=["a word", "signs of valid values", "most are no values"],
+)
+def test_no_option_is_advised_that_is_refused_again_or_breaks_others(tmp_path: Path, lines: list[str]) -> None:
+    """To divide cells where all parts of a cell are values, no valid one breaks, and the column is not refused then."""
+    name = lines[0].partition(",")[0]
+    found = _findings(tmp_path, lines, columns={"phone_number" if name == "phone" else name: name})
+    assert found
+    assert not any("split_cells" in (each["option"] or "") for each in found)

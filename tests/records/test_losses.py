@@ -79,7 +79,7 @@ MAPPING = ColumnMapping(
 def _tally(present: int, rows: dict[str, int] | None = None, **reasons: int) -> Tally:
     """Of a list of a thousand addresses, all of them good, and so many phone numbers."""
     phones = ColumnTally(present=present, valid=present - sum(reasons.values()), reasons=Counter(reasons))
-    columns = {0: ColumnTally(present=1_000, valid=1_000), 3: phones}
+    columns = {"0 email": ColumnTally(present=1_000, valid=1_000), "3 phone_number": phones}
     return Tally(rows_read=1_000, records=1_000, columns=columns, reasons=Counter(reasons) + Counter(rows or {}))
 
 

@@ -55,6 +55,35 @@ def test_several_columns_of_a_kind_are_several_values_of_one_record(text_batch: 
     assert records[0]["phone_number"] is None
 
 
+def test_whole_values_of_a_cell_are_divided(text_batch: Make, sha256: Make) -> None:
+    """Where each part is valid alone; such a cell is no rejection, in a list of one cell or of several."""
+    addresses = ["a@example.com, b@example.com", "a@example.com or nonsense", None, "c@example.com"]
+    numbers = ["+14155550132", None, "+14155550132 / +14155550133", "+14155550132, 5550133"]
+    for emails in (addresses, [[text] for text in addresses]):
+        prepared = _prepare(text_batch((Kind.EMAIL, emails), (Kind.PHONE_NUMBER, numbers), (Kind.HANDLE, ["@a,b"] * 4)))
+        records = {record["row"]: record for record in _records(prepared)}
+        assert records[1]["email"] == sorted([sha256("a@example.com"), sha256("b@example.com")])
+        assert records[3]["phone_number"] == sorted(map(sha256, ("+14155550132", "+14155550133")))
+        assert {(row, column) for row, column, _ in _rejections(prepared) if column != "handle2"} == {
+            (2, "email0"),
+            (4, "phone_number1"),
+        }
+        assert prepared.tally.columns["0 email"].present == 4
+
+
+def test_each_cell_of_a_shared_column_is_judged_once(text_batch: Make, sha256: Make) -> None:
+    """As an address where it has an at sign, else as a number."""
+    batch, mapping = text_batch((Kind.EMAIL, ["a@example.com", "+14155550132", "nonsense", "@", None]))
+    columns = tuple(
+        MappedColumn(kind=kind, position=0, name="login", is_shared=True) for kind in (Kind.EMAIL, Kind.PHONE_NUMBER)
+    )
+    prepared = _prepare((batch, replace(mapping, columns=columns)))
+    first, second = _records(prepared)
+    assert (first["email"], first["phone_number"]) == ([sha256("a@example.com")], None)
+    assert (second["email"], second["phone_number"]) == (None, [sha256("+14155550132")])
+    assert [row for row, column, _ in _rejections(prepared) if column] == [3, 4]
+
+
 def test_several_values_of_one_cell_are_several_values_of_one_record(text_batch: Make, sha256: Make) -> None:
     """Lists come from cells with a declared separator and from native lists."""
     made = text_batch((Kind.EMAIL, [["a@example.com", " b@example.com"], None, [], ["", "nonsense"]]))
@@ -111,8 +140,8 @@ def test_a_row_is_sent_with_what_qualified(text_batch: Make, sha256: Make) -> No
         (9, "handle1", "invalid_syntax"),
     ]
     assert prepared.tally.rows_rejected == 1
-    assert prepared.tally.columns[0].present == 3
-    assert prepared.tally.columns[0].valid == 1
+    assert prepared.tally.columns["0 email"].present == 3
+    assert prepared.tally.columns["0 email"].valid == 1
 
 
 def test_records_are_counted_by_the_kinds_that_they_have(text_batch: Make) -> None:

@@ -30,7 +30,11 @@ def _tally(rows: int, rejected: int, likely: Kind | None = None, **reasons: int)
     if likely:
         column.likely[likely] = 1
     return Tally(
-        rows_read=rows, rows_rejected=rejected, records=rows - rejected, columns={0: column}, reasons=Counter(reasons)
+        rows_read=rows,
+        rows_rejected=rejected,
+        records=rows - rejected,
+        columns={f"0 {kind}": column for kind in Kind},
+        reasons=Counter(reasons),
     )
 
 
@@ -117,7 +121,7 @@ def test_the_likely_kind_is_named() -> None:
 def test_hex_digits_that_are_no_sha_256_are_named(kind: Kind, words: str) -> None:
     """Of a device id they are more likely one that has lost its dashes."""
     tally = _tally(4, 0, invalid_syntax=4)
-    tally.columns[0].other_hashes = 4
+    tally.columns[f"0 {kind}"].other_hashes = 4
     [problem] = judge(tally, _mapping(kind), BOUNDS)
     assert words in (problem.hint or "")
 
@@ -143,8 +147,8 @@ def test_all_rows_rejected_is_refused_whatever_is_allowed() -> None:
 @pytest.mark.parametrize(
     ("reasons", "words"),
     [
-        ({"not_valid": 90}, "check the country (`country=`"),
-        ({"not_possible": 80, "invalid_syntax": 10}, "check the country"),
+        ({"not_valid": 90}, "numbers may lack their area code, be of another country"),
+        ({"not_possible": 80, "invalid_syntax": 10}, "numbers may lack their area code"),
         ({"invalid_syntax": 90}, "`split_cells=`"),
         ({"already_hashed": 90}, "`hashed=['phone_number']`"),
         ({"excel_mangled": 90}, "format the column as text in the spreadsheet, or read it as text"),

@@ -145,6 +145,13 @@ def twice(name: str, other: str) -> pa.Table:
     return pa.table([pa.array(["a@example.com"]), pa.array(["b@example.com"])], names=[name, other])
 
 
+def test_a_list_of_objects_is_refused_with_the_way_to_its_values(open_table: Any) -> None:
+    """Which of the fields is meant, only its owner knows."""
+    with pytest.raises(SourceRefused, match="emails is nested") as caught:
+        open_table({"emails": [[{"value": "ada@example.com", "primary": True}]] * 3}, columns=((Kind.EMAIL, "emails"),))
+    assert "ARRAY(SELECT value FROM UNNEST(emails))" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("table", "options"),
     [

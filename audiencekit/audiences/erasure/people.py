@@ -30,6 +30,7 @@ from audiencekit.errors import (
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kind_table import is_phone_shaped, likely_kind
 from audiencekit.identifiers.kinds import Kind, Reason, looks_hashed
+from audiencekit.identifiers.several_values import values_in
 from audiencekit.identifiers.texts import trim
 from audiencekit.limits import MAX_ERASURE_KEYS, MAX_LINE_BYTES
 from audiencekit.personal import Personal, guarded
@@ -225,7 +226,7 @@ def _read_row(
     """Return how many of its values are identifiers, and how many are wrong."""
     found = wrong = 0
     for column, cell in cells:
-        for text in _texts(cell):
+        for text in _values(column, cell, country, default_country):
             forms = _forms(column, text, country, default_country)
             if not isinstance(forms, Reason):
                 found += 1
@@ -240,6 +241,19 @@ def _forms(column: MappedColumn, text: str, country: str | None, default_country
     if column.hashed:
         return keys_of_hash(text)
     return keys_of(column.kind, text, country=country, default_country=default_country)
+
+
+def _values(column: MappedColumn, cell: Any, country: str | None, default_country: str | None) -> Iterator[str]:
+    """Return the values of one cell of `column`: of a shared one those of its kind, and several whole ones apart."""
+    for text in _texts(cell):
+        if column.is_shared and not column.hashed and ("@" in text) != (column.kind is Kind.EMAIL):
+            continue
+        parts = () if column.hashed else values_in(column.kind, text)
+        if parts and _forms(column, text, country, default_country) is Reason.INVALID_SYNTAX:
+            several = [_forms(column, part, country, default_country) for part in parts]
+            yield from (text,) if any(isinstance(forms, Reason) for forms in several) else parts
+        else:
+            yield text
 
 
 def _texts(cell: Any) -> Iterator[str]:

@@ -15,6 +15,7 @@ from audiencekit.kernels.layouts import Words
 from audiencekit.records.columns.arrays import PENDING, Codes, Matrix, arrow_array
 from audiencekit.records.columns.checks import signs
 from audiencekit.records.columns.letters import KNOWN
+from audiencekit.records.columns.other_spellings import leave_emails, leave_numbers
 from audiencekit.records.columns.text_kernels import Plans, TextKernels
 from audiencekit.records.phones.regions import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS, regions_of, written_codes
 from audiencekit.records.phones.tables import Tables, phone_tables
@@ -57,6 +58,7 @@ def decide_emails(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
         pending = texts.take(arrow_array(left))
         if KNOWN.learn(pending):
             codes[left], hashes[left] = _decide_known(pending, compiled)
+    leave_emails(texts, codes, PENDING)
     return codes, hashes
 
 
@@ -90,6 +92,7 @@ def decide_phone_numbers(
             texts.take(arrow_array(rest)), regions=regions[rest], plans=plans
         )
         left = np.concatenate([left[:looked_at], rest[codes[rest] == PENDING]])
+    leave_numbers(texts, codes, names, regions, PENDING)
     return codes, hashes
 
 

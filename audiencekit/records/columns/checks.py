@@ -58,11 +58,13 @@ BLANK: Final = Check(rf"\A[{WHITE_SPACE}{MARKS}]*\z", code_of(Reason.EMPTY))
 NOT_ASCII: Final = Check(r"[^\x00-\x7f]", UNDECIDED)
 WORD: Final = Check(pattern_of(sorted(WORDS)).replace("k", f"[k{KELVIN}]"), code_of(Reason.PLACEHOLDER))
 HASHED: Final = Check(rf"\A[0-9a-f]{{{SHA256_HEX_LENGTH}}}\z", code_of(Reason.ALREADY_HASHED), least=SHA256_HEX_LENGTH)
+# Of texts in lower case, so not every one is a hash.
+ENCODED: Final = Check(r"\A(?:(?:\\x|0x)[0-9a-f]{64}|[a-z0-9+/_-]{43}=)\z", UNDECIDED, least=44)
 # Arrow holds no surrogates.
 INVISIBLE: Final = Check(f"[{MARKS}{CONTROLS.removesuffix(SURROGATES)}]", code_of(Reason.INVISIBLE_CHARACTER))
 
 # How every rule but the one for handles begins, of texts that are trimmed and in the lower case of ASCII.
-OPENING: Final = (BLANK, WORD, HASHED, INVISIBLE)
+OPENING: Final = (BLANK, WORD, HASHED, ENCODED, INVISIBLE)
 
 
 def trim_texts(texts: Any) -> Any:

@@ -25,6 +25,7 @@ from audiencekit.records.columns.arrays import (
 from audiencekit.records.columns.checks import (
     ALWAYS,
     BLANK,
+    ENCODED,
     HASHED,
     WORD,
     Check,
@@ -101,6 +102,7 @@ def _digits_of(texts: Any) -> npt.NDArray[np.uint8]:
 _CHECKS: Final = (
     BLANK,
     WORD,
+    ENCODED,
     Check(HASHED.pattern, code_of(Reason.WRONG_HASH), holds=False),
     Check(r"\A0+\z", code_of(Reason.ZEROED)),
     # A value with the form of a hash that reaches this check is the hash of a placeholder.

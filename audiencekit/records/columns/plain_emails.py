@@ -41,6 +41,7 @@ from audiencekit.records.columns.checks import (
     trim_texts,
 )
 from audiencekit.records.columns.international import decide_international
+from audiencekit.records.columns.other_spellings import leave_emails
 
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
 _LOCAL: Final = rf"{_ATOM}(?:\.{_ATOM})*"
@@ -140,6 +141,7 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     found[_begins_doubtfully(*text_buffers(texts)) | _begins_doubtfully(*text_buffers(addresses))] = UNDECIDED
     found[_is_marked(*text_buffers(texts)) | matches(texts, rf"{_OF_LIST}|{_MAY_BE_MASKED}")] = UNDECIDED
     codes[left] = found
+    leave_emails(trimmed, codes, UNDECIDED)
     return put(trimmed, left, addresses), codes
 
 

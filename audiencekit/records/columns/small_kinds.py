@@ -35,6 +35,7 @@ from audiencekit.records.columns.checks import (
     ALWAYS,
     BLANK,
     CODE_POINTS,
+    ENCODED,
     HASHED,
     INVISIBLE,
     OPENING,
@@ -198,7 +199,7 @@ _PLAIN_HANDLE: Final = rf"\A[a-z0-9_]{{1,{MAX_HANDLE_LENGTH}}}\z"
 
 _PAGE: Final = pattern_of(sorted(PAGES))
 
-_WHOLE_CHECKS: Final = (BLANK, HASHED, WORD)
+_WHOLE_CHECKS: Final = (BLANK, HASHED, ENCODED, WORD)
 _NAME_CHECKS: Final = (
     WORD,
     INVISIBLE,

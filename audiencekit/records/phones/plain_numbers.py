@@ -38,6 +38,7 @@ from audiencekit.records.columns.checks import (
     signs,
     trim_texts,
 )
+from audiencekit.records.columns.other_spellings import leave_numbers
 from audiencekit.records.phones.regions import (
     CALLING_CODES,
     CODES,
@@ -429,10 +430,12 @@ def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Dec
     left = np.flatnonzero((column.codes == UNDECIDED) & ~column.digits.is_read)
     left = left[matches(trimmed.take(arrow_array(left)), _DECORATED)]
     if not len(left):
+        leave_numbers(trimmed, column.codes, *regions, UNDECIDED)
         return Decisions(column.written(rules), arrow_array(column.codes))
     again, codes = _decide_decorated(trimmed.take(arrow_array(left)), (regions[0], regions[1][left]), rules)
     numbers = put(column.written(rules), left, again)
     column.codes[left] = codes
+    leave_numbers(trimmed, column.codes, *regions, UNDECIDED)
     return Decisions(numbers, arrow_array(column.codes))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,7 @@ from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kind_table import is_identifier, looks_hashed
 from audiencekit.identifiers.kinds import Kind, Reason
+from audiencekit.identifiers.phone_number import undressed
 from audiencekit.records.records import likely_kinds
 from audiencekit.sources.columns.header import Header, compare_key, named_kind, names_name_part, names_person_data
 from audiencekit.sources.columns.vocabulary import MAX_SHOWN_DIGITS, MAX_SHOWN_LENGTH, is_showable, words, words_of
@@ -23,6 +25,7 @@ _FALSE: Final = "false"
 MIN_KIND_SHARE: Final = 0.8  # of the filled cells are of one kind: content alone maps the column
 JUDGED_CELLS: Final = 20_000  # of all columns together are asked for their kind
 MIN_JUDGED_CELLS: Final = 10  # of each column
+MIN_SHARED: Final = 0.05  # of the filled cells are of each of two kinds: the column holds both
 MIN_HASH_SHARE: Final = 0.5
 MIN_PLAUSIBLE_SHARE: Final = 0.5  # of the filled cells could be what the name says
 MIN_PHONE_DIGITS: Final = 5
@@ -37,6 +40,7 @@ class Evidence:
     hashed_share: float
     kind: Kind | None  # the most frequent one, when it reaches MIN_KIND_SHARE
     digits_share: float = 0.0  # of cells that are nothing but digits
+    is_shared: bool = False  # between addresses and phone numbers, which reach MIN_KIND_SHARE together
 
     @property
     def looks_hashed(self) -> bool:
@@ -57,7 +61,9 @@ def look_at(sample: Sample, position: int, countries: list[str | None]) -> Evide
     best = max(Kind, key=kinds.count)
     enough = kinds.count(best) >= MIN_KIND_SHARE * len(kinds)
     digits_share = _share(lambda cell: cell.strip().isdecimal(), filled)
-    return Evidence(len(filled), _share(looks_hashed, filled), best if enough else None, digits_share)
+    counts = [kinds.count(kind) for kind in (Kind.EMAIL, Kind.PHONE_NUMBER)]
+    is_shared = sum(counts) >= MIN_KIND_SHARE * len(kinds) and min(counts) >= MIN_SHARED * len(kinds)
+    return Evidence(len(filled), _share(looks_hashed, filled), best if enough else None, digits_share, is_shared)
 
 
 def _valued(filled: list[str]) -> list[str]:
@@ -85,7 +91,8 @@ def _is_in_form(kind: Kind, cell: str) -> bool:
 
 
 def _could_be_phone(cell: str) -> bool:
-    digits, letters = sum(map(str.isdecimal, cell)), sum(map(str.isalpha, cell))
+    number = undressed(cell.strip())
+    digits, letters = sum(map(str.isdecimal, number)), sum(map(str.isalpha, number))
     return digits >= MIN_PHONE_DIGITS and letters <= MAX_PHONE_LETTERS and "@" not in cell
 
 
@@ -143,8 +150,13 @@ def _divides(separator: str, kind: Kind, filled: list[str]) -> bool:
     return several > MIN_PLAUSIBLE_CELLS * len(holding)
 
 
+# Proxy addresses of Exchange that are not for mail.
+_NOT_FOR_MAIL: Final = re.compile(r"\s*(?:x[45]00|sip|spo|eum|airsync):", re.IGNORECASE)
+
+
 def _are_values(kind: Kind, parts: list[str]) -> bool:
-    return plausible_share(kind, [part for part in parts if part.strip()]) == 1.0
+    kept = [part for part in parts if part.strip() and not _NOT_FOR_MAIL.match(part)]
+    return plausible_share(kind, kept) == 1.0
 
 
 MOST: Final = 0.5  # more of the names than this share consist of known words

@@ -89,6 +89,13 @@ def _kind_of(found: frozenset[str]) -> Kind | None:
     return None
 
 
+def names_both(name: str) -> bool:
+    """Whether a header cell names addresses and phone numbers, or neither."""
+    found = frozenset(words_of(name)) - _HASH
+    named = [bool(found & KINDS[kind].headers.words) for kind in (Kind.EMAIL, Kind.PHONE_NUMBER)]
+    return all(named) or not (any(named) or named_kind(name))
+
+
 def names_screen_name(name: str) -> bool:
     """Whether a header cell names screen names, and does not say of which service."""
     found = frozenset(words_of(name))
@@ -201,6 +208,12 @@ class Header:
     def showing(self, evident: frozenset[int]) -> Self:
         """The same header, of which the names at the positions `evident` may be shown."""
         return replace(self, evident=evident)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names as they are compared, up to the last that is not blank."""
+        keys = [self.key(position) for position in range(len(self.names or ()))]
+        return tuple(keys[: max((place for place, key in enumerate(keys, 1) if key), default=0)])
 
     def key(self, position: int) -> str:
         """The name of a column as it is compared; empty without a header."""

@@ -10,6 +10,7 @@ from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.several_values import SEVERAL
 from audiencekit.records.area_codes import calling_code_of, digits_of, with_area
 from audiencekit.records.batches import (
     CONSENT,
@@ -49,6 +50,7 @@ from audiencekit.sources.columns.header import (
     Header,
     compare_key,
     named_kind,
+    names_both,
     names_hashes,
     names_own_id,
     names_screen_name,
@@ -56,6 +58,7 @@ from audiencekit.sources.columns.header import (
     names_unsupported_hash,
     speaks_of_x,
 )
+from audiencekit.sources.columns.one_column import refuse_one_column
 from audiencekit.sources.columns.ownership import names_not_to_use, names_other, names_own
 from audiencekit.sources.options import SourceOptions, show_separator
 from audiencekit.sources.sampling import Sample, is_filled
@@ -175,6 +178,9 @@ class Mapper:
             self._notice_consent(country, operation, *(column.position for column in columns))
         if operation is None:
             self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
+        held = [place for place in self._places() if self.sample.filled(place)]
+        if not columns and len(held) == 1:
+            refuse_one_column([self._name(held[0]), *self.sample.filled(held[0])])
         if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
         roles = {operation: ("operation", "as given"), consent: ("consent", "as given")}
@@ -209,10 +215,12 @@ class Mapper:
     def _uses(
         self, columns: tuple[MappedColumn, ...], roles: Mapping[int | None, tuple[str, str]]
     ) -> Iterator[ColumnUse]:
-        kinds = {column.position: column for column in columns}
+        kinds: dict[int, list[str]] = {}
+        for column in columns:
+            kinds.setdefault(column.position, []).append(column.use)
         for place in range(len(self.sample.columns)):
-            if (column := kinds.get(place)) is not None:
-                what, why = column.use, self._why_taken.get(place, "as given")
+            if place in kinds:
+                what, why = " or ".join(kinds[place]), self._why_taken.get(place, "as given")
             elif place in roles:
                 what, why = roles[place]
             else:
@@ -250,26 +258,40 @@ class Mapper:
 
     def _explicit(self, named: Iterable[tuple[Kind, str]]) -> tuple[MappedColumn, ...]:
         found = {(self.header.find(name), kind) for kind, name in named}
+        shared = {place for place, _ in found if {(place, kind) for kind in SEVERAL} <= found}
+        shared = {place for place in shared if self.options.hashed.isdisjoint(SEVERAL)}
         countries = self.sample.countries(None, self.options.country)
         for position, kind in sorted(found):
+            if position in shared:
+                continue
             evidence = look_at(self.sample, position, countries)
             refuse_contradiction(kind, self._name(position), evidence, shown=self.header.shown(position))
         return tuple(
-            self._column(kind, position, hashed=kind in self.options.hashed) for position, kind in sorted(found)
+            self._column(kind, position, hashed=kind in self.options.hashed, is_shared=position in shared)
+            for position, kind in sorted(found)
         )
 
-    def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
+    def _column(
+        self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False, is_shared: bool = False
+    ) -> MappedColumn:
         name, separator = self.header.shown(position), None
         if self.options.split_cells is None:
             separator = find_separator(kind, self.sample.filled(position))
         if separator is not None:
             self.notes.append(f"{name}: several values a cell, divided at {show_separator(separator)}")
         return MappedColumn(
-            kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess, separator=separator
+            kind=kind,
+            position=position,
+            name=name,
+            hashed=hashed,
+            is_guess=is_guess,
+            separator=separator,
+            is_shared=is_shared,
         )
 
     def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
-        positions = [*(column.position for column in columns), *others]
+        shared = {column.position for column in columns if column.is_shared}
+        positions = [*(column.position for column in columns if not column.is_shared), *shared, *others]
         for position in positions:
             if position in self._ignored:
                 raise UsageError(f"column {self._shown(position)} is mapped and ignored", hint="give one of the two")
@@ -294,7 +316,7 @@ class Mapper:
             candidate
             for position in self._places()
             if position not in (country, *others)
-            and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
+            for candidate in self._candidates(position, look_at(self.sample, position, countries))
         ]
         if self.options.puts_in:
             self._refuse_turned(candidates)
@@ -560,6 +582,18 @@ class Mapper:
         cells = self.sample.filled(position)
         return bool(cells) and sum(map(is_phone_shaped, cells)) >= MIN_KIND_SHARE * len(cells)
 
+    def _candidates(self, position: int, evidence: Evidence) -> Iterator[Candidate]:
+        """One of its kind, none, or of both kinds where a column of one's own holds an address or a number a cell."""
+        name = self._name(position)
+        both = evidence.is_shared and self.options.hashed.isdisjoint(SEVERAL)
+        if both and names_own(name) and names_both(name):
+            why = "by content: a cell with an at sign is an address, any other a number"
+            yield from (
+                Candidate(kind, position, False, why, is_shared=True) for kind in (Kind.EMAIL, Kind.PHONE_NUMBER)
+            )
+        elif (candidate := self._candidate(position, evidence)) is not None:
+            yield candidate
+
     def _candidate(self, position: int, evidence: Evidence) -> Candidate | None:
         name = self._name(position)
         by_name = named_kind(name)
@@ -634,7 +668,13 @@ class Mapper:
                 self._leave(candidate.position, f"hashed, and another column has the kind {kind} in the clear")
             else:
                 self._why_taken[candidate.position] = candidate.why
-                yield self._column(kind, candidate.position, hashed=declared, is_guess=candidate.is_guess)
+                yield self._column(
+                    kind,
+                    candidate.position,
+                    hashed=declared,
+                    is_guess=candidate.is_guess,
+                    is_shared=candidate.is_shared,
+                )
 
     def _as_declared(self, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates, blank columns as hashed ones where hashes are declared and no other column has any.
@@ -668,3 +708,4 @@ class Candidate:
     is_doubtful: bool = False
     is_guess: bool = False
     is_nameless: bool = False
+    is_shared: bool = False

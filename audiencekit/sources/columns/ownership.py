@@ -18,7 +18,7 @@ _OWN: Final = words(
     direct landline day daytime evening night car radio pager callback isdn switchboard extra
     customer customers client clients user users username contact contacts member members subscriber subscribers
     lead leads account person people guest attendee participant registrant individual profile your my the of for in and
-    or with at to be must on
+    or with at to be must on oder ou of und
     billing shipping delivery invoice mailing ship bill receipt paypal google apple facebook instagram icloud gmail
     outlook hotmail skype login registered registration signup principal upn proxy proxyaddresses required format
     national international local full complete formatted normalized normalised clean cleaned original raw plain lower

@@ -26,7 +26,7 @@ from audiencekit.sources.excel.cell_values import MAX_SHARED_BYTES, CellReader, 
 from audiencekit.sources.excel.sheet_cells import CellColumn, SheetRows, column_of, letters_of
 from audiencekit.sources.excel.workbook import Container, Sheet, Workbook, read_workbook, tables_of
 from audiencekit.sources.excel.xml_rows import SheetRowReader
-from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.options import EVERY_SHEET, SourceOptions
 from audiencekit.sources.sampling import Sample, by_column
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults, FaultWords
@@ -241,10 +241,15 @@ def open_sheet(file: RawFile, options: SourceOptions) -> Look:
     """A workbook, looked at. Raises SourceRefused for one that cannot be read, and where its list is ambiguous."""
     with Container(file) as container:
         workbook = read_workbook(container)
-        sheet = choose_sheet(container, workbook, options.sheet)
+        wanted = options.sheets[0] if options.sheets else None
+        every = filled_sheets(container, workbook) if wanted == EVERY_SHEET else []
+        sheet = every[0] if every else choose_sheet(container, workbook, None if wanted == EVERY_SHEET else wanted)
         cells = CellReader.of(container, workbook)
         first = _first_rows(container, sheet, cells)
-        notes = [*notes_on(workbook, sheet, asked=options.sheet is not None), *_notes_on_tables(container, sheet)]
+        notes = [
+            *notes_on(workbook, sheet, asked=wanted not in (None, EVERY_SHEET)),
+            *_notes_on_tables(container, sheet),
+        ]
     found = find_header_row(first.records, first.numbers, options, is_sheet=True)
     named = found.place is not None
     layout = SheetLayout(
@@ -266,7 +271,8 @@ def open_sheet(file: RawFile, options: SourceOptions) -> Look:
     table = SheetTable(file, layout, cells, options)
     sample = Sample(names, by_column(rows, layout.width))
     header = Header.of(names, layout.width, options.wanted_names)
-    return Look(table, header, sample, notes=tuple(notes), later_notes=lambda: table.notes)
+    sheets = tuple(one.name for one in every)
+    return Look(table, header, sample, notes=tuple(notes), later_notes=lambda: table.notes, sheets=sheets)
 
 
 def _first_rows(container: Container, sheet: Sheet, cells: CellReader) -> _FirstRows:
@@ -341,14 +347,14 @@ def choose_sheet(container: Container, workbook: Workbook, name: str | None) -> 
     """
     if name is not None:
         return _named(workbook, name)
-    visible = [sheet for sheet in workbook.sheets if not sheet.is_hidden]
-    filled = [sheet for sheet in visible if _is_filled(container, sheet)] if len(visible) > 1 else visible
+    filled = filled_sheets(container, workbook)
     if len(filled) == 1:
         return filled[0]
     if filled:
         raise SourceRefused(
             f"the workbook has {len(filled)} sheets with cells: {_listed(filled)}",
-            hint=f"say which is the list: {option('sheet', filled[0].name)}",
+            hint=f"say which is the list: {option('sheet', filled[0].name)}; of several with one header give each,"
+            f" or {option('sheet', EVERY_SHEET)}",
         )
     hidden = [sheet for sheet in workbook.sheets if sheet.is_hidden]
     if hidden:
@@ -357,6 +363,12 @@ def choose_sheet(container: Container, workbook: Workbook, name: str | None) -> 
             hint=f"name a hidden one if it is meant: {option('sheet', hidden[0].name)}",
         )
     raise SourceRefused("the workbook has no sheet with a cell", hint=_EMPTY_HINT)
+
+
+def filled_sheets(container: Container, workbook: Workbook) -> list[Sheet]:
+    """The sheets that people see and that hold cells; a single one in any case."""
+    visible = [sheet for sheet in workbook.sheets if not sheet.is_hidden]
+    return [sheet for sheet in visible if _is_filled(container, sheet)] if len(visible) > 1 else visible
 
 
 def notes_on(workbook: Workbook, sheet: Sheet, asked: bool) -> list[str]:

@@ -68,6 +68,14 @@ def test_cells_of_several_values_name_each(tmp_path: Path) -> None:
     assert dict(asked.identifiers) == {"email": 2}
 
 
+def test_whole_values_of_a_cell_and_both_kinds_of_a_column_name_each(tmp_path: Path) -> None:
+    """As uploads divide them, and tell them apart."""
+    asked = _read(tmp_path, 'email,note\n"ada@example.org, bo@example.org",\n"ada@example.org, x",\n')
+    assert (dict(asked.identifiers), [one.row for one in asked.rejected]) == ({"email": 2}, [2])
+    asked = _read(tmp_path, "email_or_phone,note\nada@example.org,\n+12015550123,\n")
+    assert (dict(asked.identifiers), asked.rejected) == ({"email": 1, "phone_number": 1}, [])
+
+
 def test_hashed_columns_give_the_one_form_that_they_hold(tmp_path: Path) -> None:
     """The others cannot be made of a hash."""
     asked = _read(tmp_path, "email\n" + "ab" * 32 + "\n", hashed=frozenset({Kind.EMAIL}))

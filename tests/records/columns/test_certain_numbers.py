@@ -132,6 +132,11 @@ def test_doubts_behind_two_zeros_are_left() -> None:
     assert differing_numbers([(text, country) for text in texts for country in ("AU", "BR", "JP", "US", None)]) == []
 
 
+def test_odd_texts_are_left_or_those_of_the_definition() -> None:
+    """Also in rows of the countries whose old numbers get new digits."""
+    assert differing_numbers([(text, country) for text in ODD_NUMBERS for country in ("BR", "BJ", "US", None)]) == []
+
+
 def test_two_numbers_behind_two_zeros_are_certain() -> None:
     """Behind a carrier's code or by the prefix of a region, and as if there was a plus."""
     rows = [("0055 51 98123-4567", "BR"), ("0055 11 98123-4567", "BR"), ("0057 351 351 2110", "CO")]

@@ -181,9 +181,10 @@ def test_every_ascii_character_at_every_place(kind: SmallKind) -> None:
 
 @every_ascii_kind
 def test_ascii_is_decided(kind: SmallKind, tried: Any) -> None:
-    """Only texts that are not ASCII are left to the definition."""
+    """Only texts that are not ASCII are left to the definition, and those that may be hashes in other digits."""
     texts, _ = tried(kind)
-    assert not any(trim(texts[index]).isascii() for index in kind.decide(texts).undecided)
+    left = [trim(texts[index]) for index in kind.decide(texts).undecided]
+    assert not any(text.isascii() and len(text) not in (44, 66) for text in left)
 
 
 LEFT: list[tuple[SmallKind, list[str]]] = [

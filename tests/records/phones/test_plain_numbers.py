@@ -105,6 +105,12 @@ def test_same_as_definition(rows: list[Row], answers: list[Any], differing: Call
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), answers) == []
 
 
+def test_same_as_definition_in_odd_texts(differing: Callable[..., list[int]]) -> None:
+    """Also in rows of the countries whose old numbers get new digits."""
+    rows = [(text, country) for text in ODD for country in ("BR", "BJ", "US", None)]
+    assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
+
+
 def test_most_is_decided(rows: list[Row], answers: list[Any]) -> None:
     """Of rows that are mostly damaged most are decided too, and each reason is among the decisions."""
     decisions = decide_phone_numbers(*_column(rows), DEFAULT_RULES)

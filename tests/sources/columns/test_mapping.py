@@ -496,3 +496,33 @@ def test_a_screen_name_that_is_left_out_is_told(open_bytes: Open) -> None:
     (note,) = [note for note in open_bytes(b"email,Screen Name\na@example.com,ann\n").notes if "Screen" in note]
     assert note == "Screen Name: could be handles; not mapped, say `columns={'handle': 'Screen Name'}` if it is one"
     assert not any("Screen" in note for note in open_bytes(b"email,Screen Name\na@example.com,\n").notes)
+
+
+BOTH = [("email", 0), ("phone_number", 0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        *((name, BOTH) for name in ("email_or_phone", "login", "Contact", "E-Mail oder Telefon")),
+        ("Referrer contact", []),
+        ("Coach email or phone", []),
+    ],
+)
+def test_a_column_of_addresses_and_numbers_is_mapped_to_both(
+    open_bytes: Open, name: str, found: list[tuple[str, int]]
+) -> None:
+    """Unless its name says that it is of another person."""
+    cells = ["ada@example.com", "+14155550132", "bo@example.com", "+14155550133"]
+    assert (
+        mapped(open_bytes("\n".join([f"{name},note", *(f"{cell},x" for cell in cells)]).encode(), puts_in=True))
+        == found
+    )
+
+
+def test_a_column_that_is_given_for_both_kinds_is_mapped_to_both(open_bytes: Open) -> None:
+    """Other pairs of kinds are two uses of one column."""
+    text = b"phone,note\nada@example.com,x\n4155550132,y\n"
+    assert mapped(open_bytes(text, columns=((Kind.EMAIL, "phone"), (Kind.PHONE_NUMBER, "phone")))) == BOTH
+    with pytest.raises(MappingRefused, match="more than one thing"):
+        open_bytes(text, columns=((Kind.HANDLE, "note"), (Kind.PARTNER_USER_ID, "note")))

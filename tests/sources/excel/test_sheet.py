@@ -317,6 +317,37 @@ def test_a_sheet_is_named(build: Build, rows_of: Rows, name: str, email: str) ->
     assert any("is hidden, and read because it was named" in note for note in source.notes) == (name == "H")
 
 
+@pytest.mark.parametrize(
+    ("sheet", "emails"),
+    [("*", ["bea", "bo"]), (("*",), ["bea", "bo"]), (("b", "A"), ["bo", "bea"]), (["A", "H"], ["bea", "bo"])],
+)
+def test_several_sheets_are_one_list(build: Build, rows_of: Rows, sheet: Any, emails: list[str]) -> None:
+    """In the order in which they are named; each says where its rows begin."""
+    sheets = {"A": BEA, "B": BO, "C": EMPTY, "H!": BO}
+    source = open_source(build(sheets=sheets), SourceOptions(sheet=sheet))
+    assert [(row["row"], row["c0"]) for row in rows_of(source)] == [
+        (number, f"{email}@example.com") for number, email in enumerate(emails, 1)
+    ]
+    assert [(part.name.rpartition(", ")[2], part.first_row) for part in source.parts] == [
+        (f"sheet {name}", number)
+        for number, name in enumerate(["A", "B"] if "*" in sheet else [one.upper() for one in sheet], 1)
+    ]
+
+
+def test_sheets_with_other_headers_are_no_list(build: Build) -> None:
+    """Those that differ from the first are named."""
+    sheets = {"A": BEA, "B": BO.replace("email", "mail"), "C": BO, "D": BO.replace("email", "E-Mail")}
+    with pytest.raises(SourceRefused, match="header of sheet 'B' and 'D' is not that of sheet 'A'"):
+        open_source(build(sheets=sheets), SourceOptions(sheet="*"))
+
+
+def test_several_sheets_of_a_handle_are_refused(build: Build) -> None:
+    """It can be read once."""
+    file = io.BytesIO(Path(build(sheets={"A": BEA, "B": BO})).read_bytes())
+    with pytest.raises(SourceRefused, match="from a file only"):
+        open_source(file, SourceOptions(sheet="*"))
+
+
 def test_a_name_that_no_sheet_has_is_refused(build: Build) -> None:
     """With the names that there are."""
     with pytest.raises(UsageError, match="no such sheet") as caught:
