@@ -27,7 +27,7 @@ _OTHER: Final = "Other options"
 _EVERY: Final = "Options of every command"
 _GROUPS: Final = (_READING, _PLAN, _JUDGEMENT, _SUPPRESSION, _SERVICE, _RESULT, _OTHER)
 _UNGROUPED: Final = 10  # options of a command that need no groups
-# What `--help` shows of a command that has more; the rest is for `--help-all`.
+# Shown by `--help` of a command that has more; the rest is for `--help-all`.
 _EVERYDAY: Final = frozenset(
     {
         *("columns", "country", "ignore", "hashed", "sheet", "consent_column", "suppress", "audience", "operation"),

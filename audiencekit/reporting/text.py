@@ -16,6 +16,7 @@ from audiencekit.text import shown
 
 Lines = list[str]
 UNKNOWN = "not known"
+_DIFFER: Final = ": THEY DIFFER"
 _KIND_WIDTH: Final = 15  # letters of the longest kind of ours
 NOT_INSTALLED = "the destination {} is not installed"
 
@@ -26,13 +27,12 @@ def render_report(document: Mapping[str, Any], *, details: bool = False) -> str:
     With `details` all counts and notes, too. The last line always names the state.
     """
     lines = [*_heading(document, Target.from_json(document["target"])), "", *_result(document)]
-    if details:
-        lines += ["", *_report_details(document)]
+    lines += ["", *_report_details(document)] if details else _differences(document)
     return "\n".join([*lines, *_remarks(document, details=details), "", f"state: {document['state']}"])
 
 
 def _report_details(document: Mapping[str, Any]) -> Lines:
-    requests, words = document["requests"], Target.from_json(document["target"]).destination.words
+    requests, words = document["requests"], _words(document)
     confirmed, planned, attempts = requests["confirmed"], requests["planned"], requests["attempts"]
     lines = _sources(document.get("sources", ())) + _columns(document["columns"]) + _counts(document)
     lines += [
@@ -64,6 +64,19 @@ def _heading(document: Mapping[str, Any], target: Target) -> Lines:
     return [*lines, f"  started   {document['started_at']}{took}"]
 
 
+def _words(document: Mapping[str, Any]) -> DestinationWords:
+    return Target.from_json(document["target"]).destination.words
+
+
+def _differences(document: Mapping[str, Any]) -> Lines:
+    """Return the counts of the service that are not ours."""
+    words, whole = _words(document), _reconciliation(document["reconciliation"], _words(document))
+    lines = [
+        f"request {each['request']:,}: {_reconciliation(each, words)}" for each in document.get("miscounted") or ()
+    ]
+    return [*([whole] if whole.endswith(_DIFFER) else []), *lines]
+
+
 def _reconciliation(counts: Mapping[str, int | None], words: DestinationWords) -> str:
     sent, success, total = (counts[name] for name in ("records_sent", "success_count", "total_count"))
     if sent is None:
@@ -71,7 +84,7 @@ def _reconciliation(counts: Mapping[str, int | None], words: DestinationWords) -
     if sent == success == total:
         return f"records sent {sent:,} = {words.accepted} {success:,} = {words.received} {total:,}"
     said = f"{words.accepted} {_count(success)}, {words.received} {_count(total)}"
-    return f"records sent {sent:,}, {said}: THEY DIFFER"
+    return f"records sent {sent:,}, {said}{_DIFFER}"
 
 
 def render_plan(document: Mapping[str, Any], *, details: bool = False) -> str:
@@ -83,6 +96,8 @@ def render_plan(document: Mapping[str, Any], *, details: bool = False) -> str:
     lines += _result(document) + _findings(document["findings"])
     if details:
         lines += ["", *_plan_details(document)]
+    elif not (document["plan"]["resumable"] or document["changes"]):
+        lines.append(describe_resumption(False))
     verdict = f"verdict: {document['verdict'].replace('_', ' ')}"
     return "\n".join([*lines, *_remarks(document, details=details), "", verdict])
 

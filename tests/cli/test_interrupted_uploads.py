@@ -100,7 +100,8 @@ def test_a_killed_upload_is_shown_and_resumed(run: Run, begin: Begin, service: S
     done = run("resume", listed["run_id"][:-2], **service.env)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "state: complete"
-    assert "confirmed   3 of 3 planned, 3 attempts" in done.stdout
+    assert "130,000 of 130,000 people reached, 100.0%" in done.stdout
+    assert "confirmed   3 of 3 planned, 3 attempts" in run("report").stdout
     assert json.loads(service.get(f"/__members/{service.ready['audience_id']}"))["count"] == 130_000
     again = run("resume", listed["run_id"], "--json")
     assert (again.returncode, json.loads(again.stdout)["state"]) == (0, "complete")

@@ -45,7 +45,7 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     planned = json.loads((await terminal.run("sync", "list.csv", "--plan", "--json")).stdout)
     assert planned["changes"]["additions"] == planned["plan"]["records"] == 120
     assert {"requests", "bytes", "minutes"} <= set(planned["plan"])
-    shown = (await terminal.run("sync", "list.csv", "--plan")).stdout
+    shown = (await terminal.run("sync", "list.csv", "--plan", "--verbose")).stdout
     assert "the same command continues it" in shown
     assert "can be resumed" not in shown
     smaller = ("--max-records-per-request", "50", "--max-records-per-operation", "1", "--max-body-bytes", "20000")

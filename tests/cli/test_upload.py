@@ -127,7 +127,7 @@ def test_several_files_are_one_source(run: Run, service: Service, tmp_path: Path
             ["3", "email", "placeholder"],
         ]
     assert len(json.loads(service.get(f"/__members/{audience}"))) == 2
-    shown = run("check", "one.csv", "two.csv").stdout
+    shown = run("check", "one.csv", "two.csv", "--verbose").stdout
     assert "one.csv  rows 1 to 2\n  two.csv  rows 3 to 4" in shown
 
 

@@ -111,7 +111,7 @@ async def test_its_own_words_are_read(destination: JsonLines, settings: Settings
         destination.mailbox.script = [GONE] * 40
         with pytest.raises(Refused) as gone:
             await upload_to(Target(destination, "m2"), source, settings=settings, limiter=Unlimited())
-    assert "  9 records in 2 requests" in str(plan).splitlines()
+    assert "  9 records in 2 requests" in plan.to_text(details=True).splitlines()
     assert (plan.minutes, plan.fill_ratio, plan.operations) == (None, None, 0)
     assert "  records sent 9 = accepted 9 = received 9" in str(report).splitlines()
     assert "note: this changes 9 people" in str(report).splitlines()
@@ -121,7 +121,14 @@ async def test_its_own_words_are_read(destination: JsonLines, settings: Settings
         await upload_to(Target(destination, "m1"), source, settings=settings, limiter=Unlimited())
     pages = plan_page(plan.to_json()) + report_page(report.to_json())
     shown = re.sub(r"<(style|svg).*?</\1>|<[^>]+>", "", pages, flags=re.S)
-    for text in (str(plan), str(report), told.getvalue(), shown, str(gone.value), str(refused.value)):
+    for text in (
+        plan.to_text(details=True),
+        report.to_text(details=True),
+        told.getvalue(),
+        shown,
+        str(gone.value),
+        str(refused.value),
+    ):
         assert text
         assert not ADS_WORDS.search(text), ADS_WORDS.findall(text)
 
@@ -130,7 +137,7 @@ def test_a_plan_heeds_what_it_takes(destination: JsonLines, settings: Settings, 
     """Emails only; and its notes are told."""
     plan = check(source, settings=settings, destination=destination)
     assert (plan.requests, plan.records, plan.expires_at) == (3, ROWS, None)
-    assert "a mailbox keeps all people" in str(plan)
+    assert "a mailbox keeps all people" in plan.to_text(details=True)
     phones = tmp_path / "phones.csv"
     phones.write_text("phone\n+12015550123\n")
     with pytest.raises(UsageError, match="`ttl_days=` has no meaning for it"):

@@ -154,7 +154,7 @@ def test_a_damaged_journal_shows_no_zeros(tmp_path: Path, store: RunStore, journ
     assert caught.value.document == UNKNOWN
     assert caught.value.exit_code == 74
     assert f"`plan_time={FACTS.started_at!r}`" in caught.value.hint
-    text = render_report(UNKNOWN)
+    text = render_report(UNKNOWN, details=True)
     assert "confirmed   not known of 3 planned" in text
     assert "records sent not known" in text
     first, damaged = list_runs(tmp_path, STATE_KEY)

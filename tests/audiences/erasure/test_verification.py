@@ -197,7 +197,7 @@ async def test_a_stale_source_does_not_bring_them_back(emulator: Emulator, setti
     assert (plan.rows.suppressed, plan.requests) == (1, 0)
     report = await sync_async(source, **keywords)  # type: ignore[arg-type]
     assert (report.rows.suppressed, report.requests_planned) == (1, 0)
-    assert any("erased by `forget`" in note for note in report.notes)
+    assert any("erased with `forget`" in note for note in report.notes)
     assert (_facts(store).members, await _members(emulator)) == (PEOPLE_SNAPSHOTS - 1, PEOPLE_SNAPSHOTS - 1)
 
 
