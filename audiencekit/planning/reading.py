@@ -292,7 +292,7 @@ class Origin(Protocol):
 
     @property
     def uses(self) -> tuple[ColumnUse, ...]:
-        """What each of its columns is used as."""
+        """The use of each of its columns."""
 
     @property
     def repeatable(self) -> bool:

@@ -87,7 +87,7 @@ LEFT_OUT: Final = "left out"
 
 @dataclass(frozen=True, slots=True)
 class ColumnUse:
-    """What a column of a list is used as, and why, in words.
+    """The use of a column of a list, and why, in words.
 
     `use` is a kind (`email, hashed` for hashes), `country`, `operation` or `consent`; `left out` for a column that may
     hold identifiers and is not sent; or `not used`. `column` is its name, or its place where the name may be a value.

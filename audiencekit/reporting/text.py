@@ -163,13 +163,14 @@ def _named(names: Lines) -> str:
 # --- The result in three lines: who is reached, who is lost and why, and what to do ---
 
 _MOST_CAUSES: Final = 3
+_MOVES: Final = ("addition", "renewal", "removal")
 
 
 def _result(document: Mapping[str, Any]) -> Lines:
     """Return how many people are reached or ready, how many are lost and why, and what would save most of them."""
     if document["rows"].get("read") is None:
         return [f"people reached: {UNKNOWN}"]
-    return [_reached(document), *_lost(document)]
+    return [_reached(document), *_moved(document.get("changes")), *_lost(document)]
 
 
 def _reached(document: Mapping[str, Any]) -> str:
@@ -190,6 +191,14 @@ def _reached(document: Mapping[str, Any]) -> str:
     if again := rows["duplicate"] + rows["superseded"]:
         parts.append(f"{again:,} row{' repeats' if again == 1 else 's repeat'} a person")
     return "; ".join(parts)
+
+
+def _moved(changes: Mapping[str, Any] | None) -> Lines:
+    """Return the changes of a sync in one line."""
+    if not changes:
+        return []
+    moved = (f"{changes[f'{what}s']:,} {what}{'' if changes[f'{what}s'] == 1 else 's'}" for what in _MOVES)
+    return [f"{', '.join(moved)}; {changes['members']:,} members before, {changes['members_after']:,} after"]
 
 
 def _lost(document: Mapping[str, Any]) -> Lines:

@@ -113,8 +113,8 @@ async def test_its_own_words_are_read(destination: JsonLines, settings: Settings
             await upload_to(Target(destination, "m2"), source, settings=settings, limiter=Unlimited())
     assert "  9 records in 2 requests" in plan.to_text(details=True).splitlines()
     assert (plan.minutes, plan.fill_ratio, plan.operations) == (None, None, 0)
-    assert "  records sent 9 = accepted 9 = received 9" in str(report).splitlines()
-    assert "note: this changes 9 people" in str(report).splitlines()
+    assert "  records sent 9 = accepted 9 = received 9" in report.to_text(details=True).splitlines()
+    assert "note: this changes 9 people" in report.to_text(details=True).splitlines()
     assert "there is no mailbox m2" in gone.value.hint
     busy = TargetLock(settings.state_dir, "18ce54d4x5t", Target(destination, "m1"), "another-run")
     with busy, pytest.raises(AudienceBusy, match="at work on this mailbox") as refused:

@@ -191,6 +191,7 @@ def test_a_report_says_all_that_it_counts() -> None:
         "  started   2026-11-24T00:00:00Z, took 4:05 min",
         "",
         "1,000 of 1,231 people reached, 81.2%; 1 not confirmed yet; 3 rows repeat a person",
+        "1,000 additions, 0 renewals, 100 removals; 2,000 members before, 2,900 after",
         "230 people lost; rejected: 220 not valid, 5 already hashed, 5 empty",
         "",
         "sources",
