@@ -24,7 +24,7 @@ from audiencekit.planning.options import Options
 from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.planning.reading import BatchResults, Origin, ReadSource
 from audiencekit.planning.shared_values import SharedOutcome
-from audiencekit.planning.suppression import ReadList
+from audiencekit.planning.suppression import ReadList, warnings_of
 from audiencekit.profile import Profile
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.records.chunks import PREPARED_FORMAT
@@ -119,7 +119,7 @@ class PlannedRun(PlannedRequests):
     @property
     def warnings(self) -> tuple[Loss, ...]:
         """Losses that the owner of the source would want to hear of, the most values first."""
-        return self.source.warnings + find_losses(self.tally, self.mapping)
+        return self.source.warnings + warnings_of(self.suppression) + find_losses(self.tally, self.mapping)
 
     @property
     def plan_notes(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from audiencekit.planning.reading import (
     read_batches,
 )
 from audiencekit.planning.shared_values import SharedOutcome, leave_out_shared_values
-from audiencekit.planning.suppression import ReadList, SuppressedPeople, notes_of, read_lists
+from audiencekit.planning.suppression import ReadList, SuppressedPeople, notes_of, read_lists, warnings_of
 from audiencekit.process.memory import give_back
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.records.chunks import RecordChunk
@@ -194,7 +194,7 @@ def assemble(
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)
     changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
-    warnings = source.warnings + find_losses(gathered.tally, source.mapping)
+    warnings = source.warnings + warnings_of(lists) + find_losses(gathered.tally, source.mapping)
     refusals = [
         *ignored_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),

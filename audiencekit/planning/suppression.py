@@ -18,6 +18,7 @@ from audiencekit.process.workers import cores, in_order
 from audiencekit.records.batches import ROW, ColumnMapping, TextBatch
 from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.losses import Loss
 from audiencekit.records.record_bits import Indices
 from audiencekit.records.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress, ReadingProgress
@@ -45,7 +46,8 @@ class ReadList:
     """The facts of one suppression source: its columns, the number of its rows, and of the unread ones.
 
     `unread` rows hold a value that cannot be read, or no usable identifier. In `placeholders` rows every cell of the
-    kinds is a placeholder: they name no person. `notes` are remarks on the source.
+    kinds is a placeholder: they name no person. `notes` are remarks on the source, and `warnings` what is not read of
+    it.
     """
 
     name: str
@@ -54,6 +56,7 @@ class ReadList:
     unread: int
     placeholders: int = 0
     notes: tuple[str, ...] = ()
+    warnings: tuple[Loss, ...] = ()
 
 
 @dataclass(slots=True)
@@ -88,6 +91,12 @@ def read_lists(
         opened = [open_source(path, options.lists) for path in options.suppress]
         _refuse_unfit(opened, options.lists)
     return tuple(_read_list(one, options, keysets, progress, on_records) for one in opened)
+
+
+def warnings_of(lists: tuple[ReadList, ...]) -> tuple[Loss, ...]:
+    """Return the warnings of the sources, each with the name of its source."""
+    named = ((f"suppression source {one.name}", warning) for one in lists for warning in one.warnings)
+    return tuple(replace(warning, message=f"{name}: {warning.message}") for name, warning in named)
 
 
 def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
@@ -134,7 +143,8 @@ def _read_list(
     on_records: Callable[[Sequence[RecordChunk]], None],
 ) -> ReadList:
     if not opened.mapping.columns:
-        hint = "name one with `suppress_columns={'KIND': 'COLUMN'}`" + "".join(f"; {note}" for note in opened.notes)
+        notes = "".join(f"; {note}" for note in opened.notes).replace("`columns=", "`suppress_columns=")
+        hint = f"name one with `suppress_columns={{'KIND': 'COLUMN'}}`{notes}"
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
     forms = list(forms_of_batch(opened.mapping, options.lists.country))
     rows, usable_rows, placeholder_rows, unread = 0, 0, 0, _Unread()
@@ -156,7 +166,7 @@ def _read_list(
     columns = opened.mapping.names_by_kind()
     return ReadList(
         name=opened.name, columns=columns, rows=rows, unread=unread.rows, placeholders=placeholder_rows,
-        notes=opened.later_notes,
+        notes=opened.later_notes, warnings=opened.warnings,
     )  # fmt: skip
 
 

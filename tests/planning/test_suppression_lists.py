@@ -32,6 +32,11 @@ def test_a_named_column_takes_the_place_of_those_recognised_for_its_kind(tmp_pat
     given: dict[str, Any] = {"suppress": listed, "columns": {"email": "email"}, "max_rejected_share": 1}
     assert sent_rows(tmp_path, source, **given) == [3]
     assert sent_rows(tmp_path, source, **given, suppress_columns=[("email", "email")]) == [2, 3]
+    plan = checked(tmp_path, source, **given, suppress_columns=[("email", "email")])
+    (warning,) = (each for each in plan.warnings if each.code == "left_out")
+    assert warning.message.startswith(
+        "suppression source optouts.csv: column Kennung holds the kind email, too, and is"
+    )
 
 
 def test_a_column_of_a_list_is_not_passed_over_for_its_cells(tmp_path: Path, source: Path) -> None:
@@ -135,7 +140,7 @@ def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path,
     (read,) = plan.suppression
     assert read == {
         "name": "optouts.csv", "columns": {"email": ["email"], "phone_number": ["phone"]}, "rows": 10, "unread": 1,
-        "placeholders": 0, "notes": (),
+        "placeholders": 0, "notes": (), "warnings": (),
     }  # fmt: skip
     assert any("1 of 10 rows could not be read" in note for note in plan.notes)
 
@@ -164,7 +169,7 @@ def test_a_row_of_placeholders_alone_names_no_person(
     """It passes with a note, as in exports of bounced addresses; a blank or wrong cell among them refuses the run."""
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,+12015550101", *rows)
     if found is None:
-        with pytest.raises(PlanRefused, match="cannot be read to their end"):
+        with pytest.raises(PlanRefused, match="cannot be read"):
             checked(tmp_path, source, suppress=listed)
         return
     plan = checked(tmp_path, source, suppress=listed, ignore="marketing")

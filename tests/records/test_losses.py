@@ -123,7 +123,7 @@ def test_a_loss_is_told_with_counts_share_and_remedy() -> None:
     assert loss.message == "999 of 999 values of column phone are not sent: no country"
     assert loss.share == 1.0
     assert "`country=`" in (loss.remedy or "")
-    assert "with a plus" in (loss.remedy or "")  # of rows whose country is known, and whose digits have two readings
+    assert "numbers with +" in (loss.remedy or "")  # of rows whose country is known, and whose digits have two readings
     (hashes,) = find_losses(_tally(999, already_hashed=400), MAPPING)
     assert "`hashed=['phone_number']`" in (hashes.remedy or "")
 

@@ -85,7 +85,7 @@ def test_truths_are_words_of_consent(tmp_path: Path, settings: Settings, form: s
 def test_a_suppression_source_with_it_is_refused(tmp_path: Path, settings: Settings, form: str) -> None:
     """The person in its row could be sent; so is a list of people to take out, where there are many."""
     path = FORMS[form](ROWS, tmp_path)
-    with pytest.raises(AudiencekitError, match="2 of 25 rows cannot be read to their end") as caught:
+    with pytest.raises(AudiencekitError, match="2 of 25 rows have a value that cannot be read") as caught:
         check([{"email": "x@example.com"}], suppress=path, settings=settings)
     assert "row 2, column phone: not_text" in str(caught.value)
     many = FORMS[form]([{**row, "phone": True if n < 12 else row["phone"]} for n, row in enumerate(ROWS)], tmp_path)

@@ -39,6 +39,7 @@ _ABOUT: Final = _NOT_THE_PERSON | words(
 _OWN_ID: Final = words(
     "id ids uuid guid key row record index order account user customer client contact session lead member"
 )
+_QUESTION: Final = frozenset({"is", "from"})
 _HASH: Final = frozenset({"hash", "hashed", "hashes", "sha", "digest", "hex", "encrypted"})
 _UNSUPPORTED_HASH: Final = frozenset({"md5", "md", "sha1", "sha512"})
 # A screen name is a handle only where something says so: in address books it is a name in some messenger.
@@ -79,7 +80,12 @@ def named_kind(name: str) -> Kind | None:
     if (whole := " ".join(name.replace("\ufeff", "").casefold().split())) in _FIELDS:
         return _FIELDS[whole]
     found = frozenset(word for word in words_of(name) if not word.isdecimal()) - _HASH
-    return None if found & _ABOUT else _kind_of(found)
+    return None if found & _ABOUT - _asked(found) else _kind_of(found)
+
+
+def _asked(found: frozenset[str]) -> frozenset[str]:
+    """The words of a question to the person, as forms head their columns: `What is your email address?`."""
+    return _QUESTION if "your" in found else frozenset()
 
 
 def _kind_of(found: frozenset[str]) -> Kind | None:
@@ -112,8 +118,14 @@ def speaks_of_x(name: str) -> bool:
 def names_something_else(name: str) -> bool:
     """Whether a header cell says that the column is about an identifier, or is an identifier of another person."""
     found = frozenset(words_of(name))
+    found -= _asked(found)
     about_one = bool(found & _ABOUT) and _kind_of(found - _ABOUT) is not None
     return about_one or bool(found & _NOT_THE_PERSON)
+
+
+def names_another_person(name: str) -> bool:
+    """Whether a header cell says that its identifiers are those of another person, of an app, or of a fax."""
+    return bool(_NOT_THE_PERSON & set(words_of(name)))
 
 
 def names_own_id(name: str) -> bool:

@@ -50,6 +50,7 @@ from audiencekit.sources.columns.header import (
     Header,
     compare_key,
     named_kind,
+    names_another_person,
     names_both,
     names_hashes,
     names_own_id,
@@ -75,7 +76,8 @@ def nested_notes(header: Header, sample: Sample, options: SourceOptions) -> Iter
     names = tuple(owners)
     own = Header.of(names, len(names), ())
     ignored = {header.find(name) for name in options.ignore}
-    for column in Mapper(own, fields, SourceOptions(country=options.country)).map().columns if names else ():
+    mapper = Mapper(own, fields, SourceOptions(country=options.country), is_nested=True)
+    for column in mapper.map().columns if names else ():
         owner = owners[names[column.position]]
         if owner not in ignored:
             shown = own.shown(column.position)  # a key may be a person's name
@@ -131,7 +133,7 @@ class Mapper:
 
     `missing` are names of `options.columns` that a list has no column for, with `every_form`. `warnings` are of
     people who are lost by the mapping, or put in without consent, as far as the sample shows. `uses` are of all
-    columns, in their order, once they are mapped.
+    columns, in their order, once they are mapped. `is_nested` columns are fields of objects, which are only told.
     """
 
     header: Header
@@ -142,6 +144,7 @@ class Mapper:
     missing: list[str] = field(default_factory=list)
     warnings: list[Loss] = field(default_factory=list)
     uses: tuple[ColumnUse, ...] = ()
+    is_nested: bool = False
     _why_taken: dict[int, str] = field(default_factory=dict)
     _why_left: dict[int, str] = field(default_factory=dict)
     _left_out: dict[int, Kind] = field(default_factory=dict)
@@ -254,7 +257,27 @@ class Mapper:
         explicit = self._explicit([(kind, name) for kind, name in named if name not in self.missing])
         kinds = {column.kind for column in explicit}
         recognized = self._recognized(*others, *(column.position for column in explicit))
+        for column in recognized:
+            if column.kind in kinds:
+                self._warn_of_unread(column)
         return explicit + tuple(column for column in recognized if column.kind not in kinds)
+
+    def _warn_of_unread(self, column: MappedColumn) -> None:
+        """Warn of people who are in no named column of a list that is compared: they would be missed."""
+        self._why_left[column.position] = f"another column of the kind {column.kind} is named"
+        filled = sum(map(is_filled, self.sample.columns[column.position]))
+        rows = len(self.sample.columns[column.position])
+        self.warnings.append(
+            Loss(
+                code="left_out",
+                column=column.name,
+                count=filled,
+                share=filled / rows if rows else 0.0,
+                message=f"column {column.name} holds the kind {column.kind}, too, and is not read, since"
+                " `suppress_columns=` names another column",
+                remedy="name it, too, if the people in it are to be kept out",
+            )
+        )
 
     def _explicit(self, named: Iterable[tuple[Kind, str]]) -> tuple[MappedColumn, ...]:
         found = {(self.header.find(name), kind) for kind, name in named}
@@ -318,6 +341,8 @@ class Mapper:
             if position not in (country, *others)
             for candidate in self._candidates(position, look_at(self.sample, position, countries))
         ]
+        for candidate in candidates:
+            self._show(candidate.position)
         if self.options.puts_in:
             self._refuse_turned(candidates)
             candidates = self._own(candidates)
@@ -370,10 +395,13 @@ class Mapper:
             return True
         return not names_own(name) and (candidate.kind in own or (bool(own) and names_other(name)))
 
-    def _leave_out(self, candidate: Candidate) -> None:
-        position = candidate.position
+    def _show(self, position: int) -> None:
+        """Let the name of a column be shown, unless it may be a value: its owner is to see which column is meant."""
         if is_impersonal(self._name(position), self.sample.columns[position]):
             self.header = self.header.showing(self.header.evident | {position})
+
+    def _leave_out(self, candidate: Candidate) -> None:
+        position = candidate.position
         shown, kind = self.header.shown(position), candidate.kind
         self._left_out[position] = kind
         self._why_left[position] = f"by its name its {_PLURALS[kind]} may be of other people, or of no use"
@@ -634,7 +662,7 @@ class Mapper:
 
     def _by_content(self, position: int, evidence: Evidence) -> Candidate | None:
         kind = evidence.kind
-        if names_something_else(self._name(position)):
+        if names_something_else(self._name(position)) and not self._counts_whole(position, evidence):
             if evidence.kind is not None:
                 self._leave(position, f"named like something else, although its cells are of the kind {evidence.kind}")
             return None
@@ -648,6 +676,24 @@ class Mapper:
         return Candidate(
             kind, position, hashed=False, why="by content", is_nameless=not names_own(self._name(position))
         )
+
+    def _counts_whole(self, position: int, evidence: Evidence) -> bool:
+        """Whether a column counts that is named like something else: in a list of people to keep or take out it does.
+
+        Who is missed there would be reached: a list of bounces has its addresses in `Bounced Email`. Raises
+        MappingRefused for identifiers of another person, who would be taken out for them.
+        """
+        if self.options.puts_in or self.is_nested or evidence.kind not in _OF_PEOPLE:
+            return False
+        if not self.options.every_form and names_another_person(self._name(position)):
+            shown = self.header.shown(position)
+            raise MappingRefused(
+                f"column {shown} seems to have the {_PLURALS[evidence.kind]} of other people, who would be taken out",
+                hint=f"give {option('ignore', [shown])} to leave it out, or"
+                f" {option('columns', {evidence.kind.value: shown})} to take them out, too, and the same for each other"
+                " column that is meant",
+            )
+        return True
 
     def _leave(self, position: int, why: str, *, kind: Kind | None = None) -> None:
         shown = self.header.shown(position)

@@ -16,6 +16,7 @@ _OWN: Final = words(
     main first second third st nd rd other others additional alternate alternative alt backup recovery preferred default
     best new current work home mobile office business company organization organisation corporate private personal
     direct landline day daytime evening night car radio pager callback isdn switchboard extra
+    pay pal what is please enter
     customer customers client clients user users username contact contacts member members subscriber subscribers
     lead leads account person people guest attendee participant registrant individual profile your my the of for in and
     or with at to be must on oder ou of und
@@ -31,22 +32,25 @@ _OWN: Final = words(
     standard bevorzugt bevorzugte neu neue aktuell aktuelle sonstige zusatzliche rechnung rechnungs lieferung liefer
     tagsuber abends autotelefon haupttelefon zweittelefon privattelefon firmentelefon mobilnummer privatnummer
     diensthandy rechnungsadresse abonnent anschrift vollstandig festnetz funk zentrale tel fon
+    priv dienstl gesch geschaftl
 
     numero numeros bureau domicile prive privee professionnel professionnelle pro perso personnel personnelle travail
     maison principal principale secondaire autre autres client cliente utilisateur membre abonne contact societe
     entreprise livraison facturation electronique messagerie nouveau nouvelle actuel actuelle participant fixe adherent
-    inscrit
+    inscrit seconde second deuxieme
 
     direccion particular personal privado laboral profesional casa trabajo oficina principal secundario secundaria
     alternativo alternativa otro otra adicional cliente usuario miembro contacto empresa envio facturacion suscriptor
     electronico electronica corporativo nuevo nueva actual movil fijo participante preferido
+    segundo segunda tercero tercera
 
     indirizzo abitazione ufficio lavoro privato personale principale secondario secondaria altro altra aziendale azienda
     utente membro contatto iscritto spedizione fatturazione elettronica elettronico nuovo nuova attuale fisso
-    partecipante recapito pec
+    partecipante recapito pec seconda secondo terza terzo
 
     endereco escritorio trabalho residencial comercial pessoal outro outra alternativo usuario utilizador membro contato
     assinante entrega cobranca eletronico novo nova atual fixo celular profissional residencia
+    fatura nota fone zap segundo segunda para
 
     adres nummer thuis werk prive persoonlijk persoonlijke zakelijk zakelijke vast mobiele hoofd primair secundair ander
     andere alternatief klant gebruiker lid contactpersoon bedrijf factuur facturatie levering verzending tweede eerste

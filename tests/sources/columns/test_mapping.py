@@ -163,9 +163,9 @@ RECOGNISED: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
     ("twitter\nhttps://x.com/ann\n", {}, [("handle", 0)]),
     ("twitter_id\nann\n", {}, [("platform_id", 0)]),
     # a property of an identifier, or the identifier of another person
-    ("fax\n+49 30 12345678\n", {}, []),
-    ("owner\na@example.com\n", {}, []),
-    ("owner_email,email\na@example.com,b@example.com\n", {}, [("email", 1)]),
+    ("fax\n+49 30 12345678\n", {"puts_in": True}, []),
+    ("owner\na@example.com\n", {"puts_in": True}, []),
+    ("owner_email,email\na@example.com,b@example.com\n", {"puts_in": True}, [("email", 1)]),
     ("email_opt_in,email\nyes,b@example.com\n", {}, [("email", 1)]),
     ("email_md5,email\n", {}, [("email", 1)]),
     # partner_user_id by exactly this name
@@ -247,7 +247,7 @@ def test_a_guess_is_told(open_bytes: Open) -> None:
     [
         ("email\na@example.com\n", "email"),
         ("phone,email\n+493012345601,a@example.com\n", "email"),
-        ("what,phone\na@example.com,+493012345601\n", "column1"),
+        ("what,phone\na@example.com,+493012345601\n", "what"),
         ("work email,home email\na@example.com,\n", "work email"),
         # nor is it SHA-256
         ("email\n0cc175b9c0f1b6a831c399e269772661\n", "email"),
@@ -369,7 +369,7 @@ def test_nothing_found_lists_the_columns(open_bytes: Open) -> None:
 def test_notes_hold_no_cell_and_no_personal_name(open_bytes: Open) -> None:
     """Neither from rows nor from a first row taken for names."""
     data = b"Quandtova,what,Mobil,owner\nZiegelmeier,marker@example.com,ja,boss@example.com\n"
-    source = open_bytes(data, country="DE")
+    source = open_bytes(data, country="DE", puts_in=True)
     text = repr((source, source.notes, source.mapping, source.description))
     assert not any(word in text for word in ("Quandtova", "Ziegelmeier", "marker", "boss"))
 
