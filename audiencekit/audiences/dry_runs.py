@@ -160,7 +160,7 @@ async def dry_sync_async(
 ) -> Plan:
     """Return the plan of `sync`, after the checks of a run; nothing is sent. Raises the errors of both."""
     session = Target.audience(audience_id).connect(settings)
-    plan = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, **given)
+    plan = functools.partial(plan_sync, source, audience=audience_id, settings=settings, **given)
     return await look_and_plan(session, progress, lambda progress: plan(progress=progress))
 
 

@@ -42,7 +42,7 @@ class Comparator(StrEnum):
 class Leaf:
     """The people of one custom audience who were active `comparator` `frequency` times in the last `lookback_days`."""
 
-    audience_id: str
+    audience: str
     lookback_days: int
     frequency: int = 1
     comparator: Comparator = Comparator.AT_LEAST
@@ -245,7 +245,7 @@ class _Reader:
         if not isinstance(comparator, str) or comparator not in COMPARATORS:
             self._refuse(f"{path}.comparator", f"one of {', '.join(COMPARATORS)} is needed")
         return Leaf(
-            audience_id=audience_id,
+            audience=audience_id,
             lookback_days=lookback if type(lookback) is int else 0,
             frequency=frequency if type(frequency) is int else 0,
             comparator=COMPARATORS.get(str(comparator), Comparator.AT_LEAST),
@@ -310,7 +310,7 @@ def draw(audience: FlexibleAudience) -> str:
 
 def _phrase(segment: Segment) -> str:
     if isinstance(segment, Leaf):
-        return f"{'not ' if segment.negated else ''}in {segment.audience_id} ({_activity(segment)})"
+        return f"{'not ' if segment.negated else ''}in {segment.audience} ({_activity(segment)})"
     joined = f" {segment.operator.value.lower()} ".join(map(_part, segment.segments))
     return f"not ({joined})" if segment.negated else joined
 
@@ -335,5 +335,5 @@ def _lines(segment: Segment, margin: str, *, is_last: bool) -> Iterator[str]:
 
 
 def _label(segment: Segment) -> str:
-    words = f"{segment.audience_id}: {_activity(segment)}" if isinstance(segment, Leaf) else segment.operator.lower()
+    words = f"{segment.audience}: {_activity(segment)}" if isinstance(segment, Leaf) else segment.operator.lower()
     return f"not {words}" if segment.negated else words

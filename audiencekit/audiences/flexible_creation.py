@@ -233,7 +233,7 @@ def to_operations(audiences: Iterable[FlexibleAudience]) -> list[dict[str, Any]]
 def _to_json(segment: Segment) -> dict[str, Any]:
     if isinstance(segment, Leaf):
         return {
-            "custom_audience_id": segment.audience_id,
+            "custom_audience_id": segment.audience,
             "lookback_window": segment.lookback_days,
             "frequency": segment.frequency,
             "frequency_comparator": segment.comparator.value,

@@ -121,9 +121,7 @@ def leave_with_sync_plan(
     try:
         settings, audience_id = command_settings(**service), known_audience_id(audience, service["account_id"])
         with command_progress() as progress:
-            plan = plan_sync(
-                source, audience_id=audience_id, settings=settings, progress=progress, **as_keywords(given)
-            )
+            plan = plan_sync(source, audience=audience_id, settings=settings, progress=progress, **as_keywords(given))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     leave_with_plan(plan, as_json=as_json)

@@ -53,9 +53,9 @@ audience_argument: Final = click.argument("audience", metavar=PLACE, type=audien
 
 async def audience_id_of(given: str, settings: Settings) -> str:
     """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
-    from audiencekit.audiences import runs
+    from audiencekit.runs import start
 
-    return await runs.audience_id_of(given, settings)
+    return await start.audience_id_of(given, settings)
 
 
 def known_audience_id(given: str, account_id: str | None = None) -> str:

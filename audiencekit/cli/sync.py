@@ -21,7 +21,7 @@ from audiencekit.cli.options import (
 )
 from audiencekit.cli.output import leave_with, print_told, say, tell
 from audiencekit.cli.sending_commands import pace_options, send, service_options
-from audiencekit.cli.settings import audience_id_of, audience_option, known_audience_id
+from audiencekit.cli.settings import audience_option
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 
@@ -67,8 +67,7 @@ def renew(
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.sync.sync import renew_async
 
-        audience_id = await audience_id_of(audience, settings)
-        return await renew_async(audience_id=audience_id, settings=settings, progress=progress, **times)
+        return await renew_async(audience=audience, settings=settings, progress=progress, **times)
 
     send(work, as_json=as_json, **given)
 
@@ -85,8 +84,7 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
     from audiencekit.audiences.sync.sync import expiry as look_up
 
     try:
-        audience_id = known_audience_id(audience, account_id)
-        found = look_up(audience_id=audience_id, settings=command_settings(account_id=account_id))
+        found = look_up(audience=audience, settings=command_settings(account_id=account_id))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if found.unsettled:
@@ -150,8 +148,7 @@ def sync(
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.sync.sync import sync_async
 
-        keywords, audience_id = as_keywords(given), await audience_id_of(audience, settings)
-        return await sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)
+        return await sync_async(source, audience=audience, settings=settings, progress=progress, **as_keywords(given))
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 
 from audiencekit.destinations.audience_look import as_run_error, call_if_offered
 from audiencekit.errors import AudiencekitError, ExchangeError, Refused, RequestRefused, UsageError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FILE: Final = "audiences.json"
 _FORM: Final = "audiencekit-audiences/1"
 _MOST_NAMED: Final = 5  # audiences that a hint names
+AUDIENCES_HINT: Final = "`audiencekit audiences list` shows ids and names"
 
 
 class KnownAudiences:
@@ -53,9 +54,15 @@ class KnownAudiences:
 
         Raises UsageError with the possible ids.
         """
-        if is_service_id(given):
-            return given
-        return unique_id(given, self.names())
+        return given if is_audience_id(given) else unique_id(given, self.names())
+
+
+def is_audience_id(given: object) -> TypeGuard[str]:
+    """Whether `given` is an id; otherwise it may be a name. Raises UsageError for what is neither."""
+    if isinstance(given, str) and given.strip() and len(given) <= MAX_QUERY_LENGTH:
+        return is_service_id(given)
+    what = f"a text of 1 to {MAX_QUERY_LENGTH} characters"
+    raise UsageError(f"an audience is given by its id or its name, {what}", hint=AUDIENCES_HINT)
 
 
 def unique_id(given: str, names: Mapping[str, str]) -> str:
@@ -67,7 +74,7 @@ def unique_id(given: str, names: Mapping[str, str]) -> str:
         raise UsageError(f"{len(same)} audiences are called {given!r}", hint=f"give an id: {', '.join(sorted(same))}")
     start = given.casefold()
     near = sorted(f"{one} {name!r}" for one, name in names.items() if name.casefold().startswith(start))[:_MOST_NAMED]
-    hint = f"give an id, perhaps: {', '.join(near)}" if near else "`audiencekit audiences list` shows ids and names"
+    hint = f"give an id, perhaps: {', '.join(near)}" if near else AUDIENCES_HINT
     raise UsageError(f"no audience is called {given!r}", hint=hint)
 
 
@@ -126,7 +133,7 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
     The audiences that the service lists are stored as known. Raises UsageError, with the possible ids, for a name that
     no audience or several audiences have; otherwise the errors that end a run before its first request.
     """
-    if is_service_id(given):
+    if is_audience_id(given):
         return given
     names: dict[str, str] = {}
 

@@ -219,7 +219,7 @@ ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "no_header": "it is `header=False`",
         "suppress_map": "it is `suppress_columns`",
         "suppress_no_header": "it is `suppress_header=False`",
-        "audience": "it is `audience_id`",
+        "audience_id": "it is `audience`, an id or a name",
         "from": "it is `source`",
         "from_sql": "give `from_sql(URL, QUERY)` as the source",
         "sql": "give `from_sql(URL, QUERY)` as the source",

@@ -57,11 +57,11 @@ def test_a_toml_file_gives_its_trees(tmp_path: Path) -> None:
     assert audience.root == Group(
         operator=Operator.AND,
         segments=(
-            Leaf(audience_id="abc1", lookback_days=30),
-            Leaf(audience_id="abc2", lookback_days=7, frequency=2, comparator=Comparator.MORE_THAN, negated=True),
+            Leaf(audience="abc1", lookback_days=30),
+            Leaf(audience="abc2", lookback_days=7, frequency=2, comparator=Comparator.MORE_THAN, negated=True),
             Group(
                 operator=Operator.OR,
-                segments=(Leaf(audience_id="abc3", lookback_days=1), Leaf(audience_id="abc4", lookback_days=14)),
+                segments=(Leaf(audience="abc3", lookback_days=1), Leaf(audience="abc4", lookback_days=14)),
             ),
         ),
     )
@@ -210,9 +210,9 @@ def test_a_file_that_is_not_there_is_an_input_fault(tmp_path: Path) -> None:
         read_document(tmp_path / "nowhere.toml")
 
 
-A = Leaf(audience_id="a1", lookback_days=30)
-B = Leaf(audience_id="b2", lookback_days=1, frequency=2, comparator=Comparator.MORE_THAN)
-NOT_B = Leaf(audience_id="b2", lookback_days=7, negated=True)
+A = Leaf(audience="a1", lookback_days=30)
+B = Leaf(audience="b2", lookback_days=1, frequency=2, comparator=Comparator.MORE_THAN)
+NOT_B = Leaf(audience="b2", lookback_days=7, negated=True)
 
 
 def _audience(*segments: Segment, operator: Operator = Operator.AND) -> FlexibleAudience:

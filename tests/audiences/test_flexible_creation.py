@@ -341,12 +341,12 @@ def test_every_disputed_default_is_written_out() -> None:
     root = Group(
         operator=Operator.AND,
         segments=(
-            Leaf(audience_id="abc1", lookback_days=30),
+            Leaf(audience="abc1", lookback_days=30),
             Group(
                 operator=Operator.OR,
                 segments=(
-                    Leaf(audience_id="abc2", lookback_days=7, frequency=3, comparator=Comparator.LESS_THAN),
-                    Leaf(audience_id="abc3", lookback_days=1, negated=True),
+                    Leaf(audience="abc2", lookback_days=7, frequency=3, comparator=Comparator.LESS_THAN),
+                    Leaf(audience="abc3", lookback_days=1, negated=True),
                 ),
                 negated=True,
             ),

@@ -52,13 +52,13 @@ async def bad_day(directory: Path, *, sizes: tuple[tuple[str, int], ...] = ()) -
         await _door(emulator, "__faults", FAULTS)
         second = _written(directory / "customers-november.csv", range(200, PEOPLE + 700))
         document = await _sync(second, emulator, settings, ttl_days=100, max_body_bytes=10_000)
-        calendar = expiry(audience_id=emulator.audience_id, settings=settings).to_json()
+        calendar = expiry(audience=emulator.audience_id, settings=settings).to_json()
         return BadDay({**document, "history": size_history(emulator.audience_id, settings)}, calendar)
 
 
 async def _sync(source: Path, emulator: Emulator, settings: Settings, **keywords: Any) -> dict[str, Any]:
     report = await sync_async(
-        source, audience_id=emulator.audience_id, settings=settings, country="US", allow_shrink=0.5, **keywords
+        source, audience=emulator.audience_id, settings=settings, country="US", allow_shrink=0.5, **keywords
     )
     return report.to_json()
 

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from audiencekit.audiences.runs import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.one_audience import (
     AudienceResult,
@@ -33,6 +32,7 @@ from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.process.cancellation import cancellable, interruptible
 from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress, progress_or_default
+from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
