@@ -8,12 +8,13 @@ import click
 
 from audiencekit.cli.command_help import Command, judgement_option, plan_option
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, leave_with_sync_plan
+from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, refuse_offline_sending
 from audiencekit.cli.options import (
     SHARE,
     as_keywords,
     dry_run_option,
     json_option,
+    offline_option,
     rejections_option,
     source_options,
     suppression_options,
@@ -105,11 +106,10 @@ def _text(found: Expiry) -> str:
 
 @click.command(
     cls=Command,
-    examples=("sync list.csv --audience h1ab2 --plan", "sync list.csv --audience h1ab2 --suppress unsubscribed.csv"),
+    examples=("sync list.csv --audience h1ab2 --dry-run", "sync list.csv --audience h1ab2 --suppress unsubscribed.csv"),
 )
 @source_options
 @audience_option()
-@plan_option("--plan", "only_plan", is_flag=True, help="Say what would be sent; the service is not asked.")
 @plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by more.")
 @plan_option("--rebuild", is_flag=True, help="Send all people again; for a lost snapshot.")
 @judgement_option(
@@ -122,11 +122,12 @@ def _text(found: Expiry) -> str:
 @service_options
 @pace_options
 @dry_run_option
+@offline_option
 @json_option
 def sync(
     source: tuple[str, ...],
     audience: str,
-    only_plan: bool,
+    offline: bool,
     as_json: bool,
     account_id: str | None,
     profile: str | None,
@@ -139,11 +140,10 @@ def sync(
     New people are put in, people who are gone are taken out, entries that expire soon are renewed. Only what changed
     since the last sync is sent. After one that was cut short, the same command goes on.
     """
+    refuse_offline_sending(offline=offline, dry_run=given["dry_run"])
     if given.pop("dry_run"):
         given |= {"as_json": as_json, "account_id": account_id, "profile": profile}
-        foresee_sync(source, audience, given)
-    if only_plan:
-        leave_with_sync_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
+        foresee_sync(source, audience, given, offline=offline)
 
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.sync.sync import sync_async

@@ -229,7 +229,7 @@ ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "concurrency": "give `settings=load_settings(concurrency=…)`",
         "requests_per_minute": "give `settings=load_settings(requests_per_minute=…)`",
         "dry_run": "`check` reads the source and sends nothing",
-        "plan": "`plan_sync` makes the plan and sends nothing",
+        "offline": "`plan_sync` makes the plan and sends nothing",
         "json": "call `to_json()` of the result",
         "yes": "Python asks no question",
         "max_minutes": "put `asyncio.timeout` around the function that ends in `_async`",

@@ -78,7 +78,7 @@ def _commands(audience: str) -> dict[str, tuple[str, ...]]:
         "prepare": ("prepare", "list.csv", "--out", "out"),
         "upload": ("upload", "list.csv", "--audience", audience),
         "sync": ("sync", "list.csv", "--audience", audience),
-        "plan of a sync": ("sync", "list.csv", "--audience", audience, "--plan"),
+        "plan of a sync": ("sync", "list.csv", "--audience", audience, "--dry-run", "--offline"),
         "renew": ("renew", "--audience", audience, "--before", "400d"),
         "do-not-reach": ("do-not-reach", "upload", "list.csv"),
         "forget": ("forget",),
