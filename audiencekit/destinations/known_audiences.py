@@ -126,6 +126,9 @@ class NamedAudiences(Protocol):
     async def create_custom_audience(self, *, name: str, description: str | None = None) -> Any:
         """Create an audience."""
 
+    async def update_custom_audience(self, audience_id: str, *, name: str | None = None) -> Any:
+        """Change an audience."""
+
 
 async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
     """Return the id of the audience `given`. A text in the form of an id is returned without a request.
@@ -149,7 +152,7 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
     return unique_id(given, names)
 
 
-# --- The creation of an audience: a name is given once in an account ---
+# --- The name of an audience: it is given once in an account ---
 
 
 async def create_audience(client: NamedAudiences, name: str, description: str | None = None) -> dict[str, Any]:
@@ -161,13 +164,26 @@ async def create_audience(client: NamedAudiences, name: str, description: str | 
         return dict((await client.create_custom_audience(name=name, description=description)).data)
     except RequestRefused as error:
         refusal = error
+    raise await _taken(client, name) or refusal
+
+
+async def rename_audience(client: NamedAudiences, audience_id: str, name: str) -> dict[str, Any]:
+    """Rename an audience, and return it as the service shows it. Raises as `create_audience`."""
+    try:
+        return dict((await client.update_custom_audience(audience_id, name=name)).data)
+    except RequestRefused as error:
+        refusal = error
+    raise await _taken(client, name) or refusal
+
+
+async def _taken(client: NamedAudiences, name: str) -> Refused | None:
+    """Return why the name is taken; None if no audience has it, or had it."""
     async for page in client.iterate_custom_audiences(q=name[:MAX_QUERY_LENGTH], with_deleted=True):
         for each in page.data:
             if each.get("name") == name:
                 if each.get("deleted"):
                     had = f"an audience named {name!r} was deleted ({each['id']}), and a name is not given twice"
-                    raise Refused(had, hint="choose another name")
-                raise Refused(
-                    f"an audience named {name!r} exists already ({each['id']})", hint="use it, or choose another name"
-                )
-    raise refusal
+                    return Refused(had, hint="choose another name")
+                there = f"an audience named {name!r} exists already ({each['id']})"
+                return Refused(there, hint="use it, or choose another name")
+    return None
