@@ -287,7 +287,7 @@ def unshare_audience(audience: str, account: str, dry_run: bool, as_json: bool) 
     async def ask(client: Any) -> dict[str, Any]:
         for permission in (await client.list_permissions(audience_id, granted_account_ids=[account])).data:
             return dict((await client.revoke_permission(audience_id, permission["id"])).data)
-        hint = "`audiencekit audiences show ID --used` shows with whom it is shared"
+        hint = "`audiencekit audiences show ID --used` shows its permissions"
         raise Refused(f"audience {audience_id} is not shared with account {account}", hint=hint)
 
     _print_permission(with_client(ask, as_json=as_json, dry_run=dry_run), "no longer shared with", as_json=as_json)

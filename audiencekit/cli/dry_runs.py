@@ -68,7 +68,9 @@ def foresee_sync(source: tuple[str, ...], audience: str, given: dict[str, Any], 
 def refuse_offline_sending(*, offline: bool, dry_run: bool) -> None:
     """Raises UsageError for a command that is to send without the service."""
     if offline and not dry_run:
-        raise UsageError("--offline asks nobody, and sends nothing", hint="add --dry-run, or leave --offline out")
+        raise UsageError(
+            "--offline does not ask the service, and sends nothing", hint="add --dry-run, or leave --offline out"
+        )
 
 
 def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:

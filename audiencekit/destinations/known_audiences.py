@@ -54,10 +54,10 @@ class KnownAudiences:
 
         Raises UsageError with the possible ids.
         """
-        return given if is_audience_id(given) else unique_id(given, self.names())
+        return given if is_id_not_name(given) else unique_id(given, self.names())
 
 
-def is_audience_id(given: object) -> TypeGuard[str]:
+def is_id_not_name(given: object) -> TypeGuard[str]:
     """Whether `given` is an id; otherwise it may be a name. Raises UsageError for what is neither."""
     if isinstance(given, str) and given.strip() and len(given) <= MAX_QUERY_LENGTH:
         return is_service_id(given)
@@ -136,7 +136,7 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
     The audiences that the service lists are stored as known. Raises UsageError, with the possible ids, for a name that
     no audience or several audiences have; otherwise the errors that end a run before its first request.
     """
-    if is_audience_id(given):
+    if is_id_not_name(given):
         return given
     names: dict[str, str] = {}
 

@@ -11,7 +11,7 @@ from typing import Final
 from audiencekit.api.opening import open_client
 from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.destination import Session
-from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id, is_audience_id
+from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id, is_id_not_name
 from audiencekit.destinations.target import INSTALL
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.reporting.progress import Progress
@@ -31,7 +31,7 @@ from audiencekit.text import option
 
 async def audience_id_of(given: str, settings: Settings) -> str:
     """Return the id of the audience `given`; the service is asked for a name. Raises as `find_audience_id`."""
-    if is_audience_id(given):
+    if is_id_not_name(given):
         return given
     policy = RetryPolicy.seeded(SystemClock())
     async with open_client(settings) as client:

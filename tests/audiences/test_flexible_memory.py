@@ -21,7 +21,7 @@ def _created(*ids: str | None) -> list[Creation]:
     return [Creation(path="", name="", id=one, state="created" if one else "missing") for one in ids]
 
 
-def test_what_was_created_is_known_with_all_that_is_above_it(tmp_path: Path) -> None:
+def test_created_audiences_are_known_with_all_that_are_above_them(tmp_path: Path) -> None:
     """Of this account, also through other flexible audiences; without those that do not exist."""
     state = tmp_path / "state"
     known = KnownFlexible(state, "acc1")

@@ -116,7 +116,7 @@ def test_an_audience_is_renamed(run: Run, service: Service) -> None:
 
 
 def test_an_audience_is_shared_and_unshared(run: Run, service: Service) -> None:
-    """With an account; `show --used` says with whom, and a second `unshare` that it is not."""
+    """With an account; `show --used` says so, and a second `unshare` that it is not shared."""
     env = service.env
     other = json.loads(run("api", "create_account", "--yes", **env).stdout)[0]["id"]
     share = ("audiences", "share", service.audience_id, other)

@@ -162,7 +162,7 @@ def test_create_needs_credentials(flexible: Run, tmp_path: Path) -> None:
 def test_flexible_audiences_are_listed_and_shown_with_names(
     flexible: Run, run: Run, service: Service, tmp_path: Path
 ) -> None:
-    """What they are made of is known where they were created; an audience that they use is said to be used."""
+    """Their definitions are known where they were created; an audience that they use is said to be used."""
     env = service.env
     base = json.loads(run("audiences", "create", "Spring customers", "--json", **env).stdout)
     assert flexible("list", **env).stderr == "no flexible audiences yet\n"

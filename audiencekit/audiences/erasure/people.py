@@ -275,7 +275,7 @@ MOST_LINES_OF_A_PERSON: Final = 20  # identifiers that one person may have
 
 
 def read_person(lines: Lines, *, country: str | None = None) -> Asked:
-    """Return the one person whom all `lines` identify.
+    """Return the one person of all `lines`.
 
     Raises PlanRefused for a line that cannot be read, and UsageError for more lines than one person has.
     """
