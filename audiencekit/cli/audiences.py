@@ -217,7 +217,9 @@ def delete_audience(audience: str, yes: bool, dry_run: bool, as_json: bool) -> N
     _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
 
 
-@audiences.command("rename", examples=('audiences rename h1ab2 "Spring customers"',))
+@audiences.command(
+    "rename", examples=('audiences rename h1ab2 "Spring customers"', "audiences rename Spring Autumn --dry-run")
+)
 @audience_argument
 @click.argument("name")
 @allow_name_option
@@ -271,7 +273,9 @@ def share_audience(audience: str, account: str, write: bool, yes: bool, dry_run:
     _print_permission(with_client(ask, as_json=as_json, dry_run=dry_run), "shared with", as_json=as_json)
 
 
-@audiences.command("unshare", examples=("audiences unshare h1ab2 18ce54d4x5t",))
+@audiences.command(
+    "unshare", examples=("audiences unshare h1ab2 18ce54d4x5t", "audiences unshare h1ab2 18ce54d4x5t --dry-run")
+)
 @audience_argument
 @_account_argument
 @dry_run_option

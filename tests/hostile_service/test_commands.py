@@ -49,7 +49,8 @@ def _asking(audience_id: str) -> list[tuple[str, ...]]:
 
 def _sending(audience_id: str) -> list[tuple[str, ...]]:
     return [
-        ("audiences", "create", "fresh"), ("audiences", "rename", audience_id, "fresh"), ("do-not-reach", "upload", "list.csv"),
+        ("audiences", "create", "fresh"), ("audiences", "rename", audience_id, "fresh"),
+        ("do-not-reach", "upload", "list.csv"),
         ("upload", "list.csv", "--audience", audience_id), ("sync", "list.csv", "--audience", audience_id),
         FORGET, RESUME,
     ]  # fmt: skip

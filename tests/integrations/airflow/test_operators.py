@@ -39,6 +39,15 @@ def _execute(task: Any, **given: Any) -> Any:
     return execute(task, _context(task, **given))
 
 
+def test_an_audience_is_given_by_its_name(provider: Any, service: Service, source: Path, tmp_path: Path) -> None:
+    """The service says which one it is, also to a dry run of a sync; its id is in the report."""
+    audience_id = service.make_audience("By its name", tmp_path)
+    given = {"source": str(source), "audience": "By its name"}
+    planned = _execute(provider.Sync(task_id="plan", dry_run=True, **given))
+    report = _execute(provider.Upload(task_id="named", **given))
+    assert (planned["verdict"], report["audience_id"]) == ("ready", audience_id)
+
+
 def test_the_report_has_no_identifier(provider: Any, service: Service, source: Path, request: Any) -> None:
     """It can be an XCom: it is JSON, and counts."""
     task = provider.Upload(task_id=request.node.name, source=str(source), audience=service.audience_id)
