@@ -83,8 +83,8 @@ def prepare(
 
 @cancellable
 @with_keywords(UploadKeywords, RUN_DEFAULTS)
-async def upload_async(source: AnySource, *, audience_id: str, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Check the source and send it to the audience; the report of the complete run.
+async def upload_async(source: AnySource, *, audience: str, **keywords: Unpack[UploadKeywords]) -> Report:
+    """Check the source and send it to the audience, given by its id or its name; the report of the complete run.
 
     A run that does not complete raises an error with the report's JSON as `document`: Refused (nothing was sent),
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (a part was sent). All but a refused run can
@@ -100,7 +100,7 @@ async def upload_async(source: AnySource, *, audience_id: str, **keywords: Unpac
     from audiencekit.runs.uploads import upload_to_audience
 
     source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
-    return await upload_to_audience(audience_id, source, **keywords)
+    return await upload_to_audience(audience, source, **keywords)
 
 
 upload = blocking(upload_async)

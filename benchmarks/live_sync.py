@@ -28,7 +28,7 @@ def run_sync(path: Path, *, all_anew: bool = False) -> Figures:
         vars(changes)["SNAPSHOT_WHOLE_DAYS"] = 0  # not an option: what is due is not for people to decide
     settings, audience = load_settings(own_environment()), os.environ[AUDIENCE]
     started = time.perf_counter()
-    report = asyncio.run(sync_async(path, audience_id=audience, settings=settings, limiter=Unlimited(), replace=True))
+    report = asyncio.run(sync_async(path, audience=audience, settings=settings, limiter=Unlimited(), replace=True))
     seconds = time.perf_counter() - started
     key = find_state_key(settings.state_dir, settings.key)
     store = SnapshotStore(settings.state_dir, settings.require_account(), audience, key)

@@ -43,7 +43,7 @@ def run_live(path: Path) -> Figures:
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
         settings = load_settings(own_environment(), directory=Path(directory), state_dir=Path(directory))
         upload = upload_async(
-            path, audience_id=os.environ[AUDIENCE], settings=settings, progress=watch, limiter=Unlimited()
+            path, audience=os.environ[AUDIENCE], settings=settings, progress=watch, limiter=Unlimited()
         )
         report = asyncio.run(upload)
     whole, sending = time.perf_counter() - watch.started, watch.sent - watch.read

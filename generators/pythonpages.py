@@ -34,6 +34,10 @@ a receipt print as the command line prints them, and a notebook shows them as ta
 `progress=audiencekit.NoProgress()` shows none. Elsewhere messages, such as the reason of a wait, go to the logger
 `audiencekit` at the level `INFO`; `logging.basicConfig(level="INFO")` shows them.
 
+An *audience* is given by its id, or by the exact name that only one audience of the account has
+([names](commands.md#audiences-by-name)). `upload`, `sync` and `renew` ask the service for the id of a name; `plan_sync`
+and `expiry` send nothing, and know the names that this machine has seen.
+
 A *source* is a path, rows ([data frames, cursors, open files](data-frames.md)), or a list of these. Settings are those
 of the [environment](commands.md#settings) unless `settings=load_settings(…)` gives others. Functions that read a source
 take the [keywords](python/keywords.md) of their table. Failures are those of [errors](errors.md).

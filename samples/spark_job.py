@@ -54,7 +54,7 @@ def prepare_list(people: DataFrame, out: str) -> None:
 
 def upload(out: str, audience_id: str) -> int:
     """Upload the records, and say how it went."""
-    report = audiencekit.upload(Path(out, "records"), audience_id=audience_id)
+    report = audiencekit.upload(Path(out, "records"), audience=audience_id)
     rows = report.rows
     sys.stdout.write(f"{report.state}: {rows.read} records read, {rows.sent} sent\n")
     return 0

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
 def upload(contacts: Path, audience_id: str) -> int:
     """Upload, and say how it went."""
     try:
-        report = audiencekit.upload(contacts, audience_id=audience_id)
+        report = audiencekit.upload(contacts, audience=audience_id)
     except audiencekit.AudiencekitError as error:
         sys.stderr.write(f"{error}\n{error.hint}\n")
         return error.exit_code

@@ -33,7 +33,7 @@ def upload(warehouse: duckdb.DuckDBPyConnection, audience_id: str) -> int:
     try:
         report = audiencekit.upload(
             warehouse.sql(PEOPLE),
-            audience_id=audience_id,
+            audience=audience_id,
             columns={"email": "mail", "phone_number": "mobile"},
             country_column="land",
         )

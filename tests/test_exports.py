@@ -86,7 +86,7 @@ async def test_the_service_has_the_same_people(tmp_path: Path, tool: str) -> Non
     """Member by member, with all their identifiers."""
     async with Emulator() as emulator:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
-        await upload_async(SAMPLES / f"{tool}.csv", audience_id=emulator.audience_id, settings=settings)
+        await upload_async(SAMPLES / f"{tool}.csv", audience=emulator.audience_id, settings=settings)
         address = f"{emulator.ads_url}/__members/{emulator.audience_id}"
         async with aiohttp.ClientSession() as session, session.get(address) as answer:
             members = {_keys(member) for member in (await answer.json())["members"]}

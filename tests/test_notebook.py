@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
 PROBES = (
     "import inspect; print(inspect.signature(audiencekit.upload).parameters['ttl_days'])",
-    "audiencekit.upload('contacts.csv', audience='x')",
-    "await audiencekit.upload_async('contacts.csv', map={}, audience_id='x')",
+    "audiencekit.upload('contacts.csv', audience_id='x')",
+    "await audiencekit.upload_async('contacts.csv', map={}, audience='x')",
 )
 
 
@@ -84,4 +84,7 @@ def test_a_signature_and_errors_speak_python(cells: list[Any]) -> None:
     """Of the function that was called and of that which is awaited."""
     assert _printed(cells[4]) == "ttl_days: 'int | None' = None\n"
     told = [cell.outputs[0]["evalue"] for cell in cells[5:]]
-    assert told == ["there is no `audience`; it is `audience_id`", "there is no `map`; it is `columns`"]
+    assert told == [
+        "there is no `audience_id`; it is `audience`, an id or a name",
+        "there is no `map`; it is `columns`",
+    ]

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 from calendar import isleap
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ import aiohttp
 import phonenumbers
 import pytest
 
+from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.emulator import Emulator
-from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, PlanRefused, Refused
+from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, PlanRefused, Refused, UsageError
 from audiencekit.pipeline import check, prepare, upload_async
+from audiencekit.reporting.report import Report
 from audiencekit.runs.reports import list_runs
 from audiencekit.settings import Settings, load_settings
 from tests.moments import TODAY
@@ -75,7 +77,7 @@ async def test_membership_of_a_real_list_equals_an_independent_computation(
                 if phonenumbers.is_valid_number(number):
                     keys.add(("phone_number", _sha256(f"+{number.country_code}{number.national_number}")))
             expected.add(frozenset(keys))
-    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings, country="Canada")
+    report = await upload_async(path, audience=emulator.audience_id, settings=settings, country="Canada")
     assert _members(await _log(emulator)) == expected
     assert (report.state, report.rows.read, report.rows.sent) == ("complete", 500, 500)
     assert report.records_sent == report.success_count == report.total_count == 500
@@ -87,7 +89,7 @@ async def test_a_hundred_thousand_emails_leave_in_two_requests(
     """The first within 1 % of full, none over a limit, every person in the audience."""
     lines = "".join(f"person{number}@example.com\n" for number in range(100_000))
     path = _write(tmp_path / "list.csv", f"email\n{lines}")
-    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(path, audience=emulator.audience_id, settings=settings)
     first, second = await _users_requests(emulator)
     assert 4_950_000 <= first["bytes"] <= 5_000_000
     assert second["bytes"] < first["bytes"]
@@ -114,7 +116,7 @@ async def test_every_row_is_accounted_for(tmp_path: Path, emulator: Emulator, se
         "eve@example.com,,\n",
     )
     rejections = tmp_path / "rejections.csv"
-    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings, rejections=str(rejections))
+    report = await upload_async(path, audience=emulator.audience_id, settings=settings, rejections=str(rejections))
     assert report.rows.to_json() == {
         "read": 8, "sent": 4, "rejected": 3, "duplicate": 1, "superseded": 0, "suppressed": 0, "pending": 0,
     }  # fmt: skip
@@ -149,7 +151,7 @@ async def test_updates_and_deletes_of_one_file_end_as_in_row_order(
         "cy@example.com,,update\n",
     )
     report = await upload_async(
-        path, audience_id=emulator.audience_id, settings=settings, operation_column="what", columns={
+        path, audience=emulator.audience_id, settings=settings, operation_column="what", columns={
             "email": "email", "handle": "handle"
         },
     )  # fmt: skip
@@ -167,7 +169,7 @@ async def test_prepare_writes_the_bodies_that_upload_sends(
     lines = "".join(f"person{number % 900}@example.com\n" for number in range(1_000))
     path = _write(tmp_path / "list.csv", f"email\n{lines}")
     plan = prepare(path, out=tmp_path / "out", requests=True, plan_time=TODAY, settings=settings)
-    await upload_async(path, audience_id=emulator.audience_id, settings=settings, plan_time=TODAY)
+    await upload_async(path, audience=emulator.audience_id, settings=settings, plan_time=TODAY)
     (body,) = sorted((tmp_path / "out/requests").iterdir())
     written = json.loads(body.read_bytes())
     assert plan.records == 900
@@ -190,7 +192,7 @@ async def test_a_run_that_would_send_nothing_is_refused(
 ) -> None:
     """No request is made, and the refusal carries a report whose sums close."""
     with pytest.raises(error) as caught:
-        await upload_async(_write(tmp_path / "list.csv", text), audience_id=emulator.audience_id, settings=settings)
+        await upload_async(_write(tmp_path / "list.csv", text), audience=emulator.audience_id, settings=settings)
     assert caught.value.exit_code == 3
     assert caught.value.document is not None
     assert caught.value.document["state"] == "refused"
@@ -201,7 +203,7 @@ async def test_a_run_that_would_send_nothing_is_refused(
 async def test_an_expected_empty_source_is_complete(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
     """--allow-empty: nothing to send is no failure."""
     path = _write(tmp_path / "list.csv", "email\n")
-    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings, allow_empty=True)
+    report = await upload_async(path, audience=emulator.audience_id, settings=settings, allow_empty=True)
     assert (report.state, report.rows.read, report.requests_planned) == ("complete", 0, 0)
 
 
@@ -211,9 +213,26 @@ async def test_wrong_credentials_stop_the_run(tmp_path: Path, emulator: Emulator
     settings = load_settings(environment, directory=tmp_path, state_dir=tmp_path / "state")
     path = _write(tmp_path / "list.csv", "email\nada@example.com\n")
     with pytest.raises(CredentialsRefused) as caught:
-        await upload_async(path, audience_id=emulator.audience_id, settings=settings)
+        await upload_async(path, audience=emulator.audience_id, settings=settings)
     assert (caught.value.exit_code, caught.value.document, list_runs(settings.state_dir)) == (77, None, [])
     assert _members(await _log(emulator)) == set()
+
+
+@pytest.mark.parametrize("work", [upload_async, sync_async])
+async def test_an_audience_is_given_by_its_name(
+    tmp_path: Path, emulator: Emulator, settings: Settings, work: Callable[..., Awaitable[Report]]
+) -> None:
+    """The name of exactly one; any other is refused with what to do, before the list is read."""
+    path = _write(tmp_path / "list.csv", "email\nada@example.com\n")
+    made = emulator.store.make_audience(emulator.store.accounts[emulator.account_id], "Spring customers", None, 0.0)
+    report = await work(path, audience="Spring customers", settings=settings)
+    assert (report.target.id, report.rows.sent) == (made.id, 1)
+    with pytest.raises(UsageError, match="no audience is called 'Spring'") as caught:
+        await work(tmp_path / "none.csv", audience="Spring", settings=settings)
+    assert made.id in caught.value.hint
+    for given in ("", " ", None, "x" * 256):
+        with pytest.raises(UsageError, match="by its id or its name"):
+            await work(tmp_path / "none.csv", audience=given, settings=settings)
 
 
 async def test_an_audience_that_is_not_there_refuses_the_run(
@@ -222,7 +241,7 @@ async def test_an_audience_that_is_not_there_refuses_the_run(
     """Nothing was sent, so it is a refusal and not an unfinished run."""
     path = _write(tmp_path / "list.csv", "email\nada@example.com\n")
     with pytest.raises(Refused) as caught:
-        await upload_async(path, audience_id="zzzz", settings=settings)
+        await upload_async(path, audience="zzzz", settings=settings)
     assert not isinstance(caught.value, NotFinished)
     assert list_runs(settings.state_dir) == []
 
@@ -273,7 +292,7 @@ async def test_lists_that_people_exchange_are_uploaded(
     but for an address.
     """
     path = shared / "corpora/csv/contacts" / name
-    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings, country=country)
+    report = await upload_async(path, audience=emulator.audience_id, settings=settings, country=country)
     assert (report.state, report.rows.read, report.rows.sent) == ("complete", rows, sent)
     assert report.rejections == rejections
     assert sum(len(line["users"]) for line in await _log(emulator)) == sent

@@ -135,9 +135,7 @@ def test_identifiers_of_the_sample_are_hashed_by_the_rules(tmp_path: Path) -> No
 async def test_after_the_changes_two_people_are_left(emulator: Emulator, settings: Settings) -> None:
     """Those of rows 3 and 11; the delete of row 8 is sent after the update that it undoes."""
     name, keywords, _ = CHANGES
-    report = await upload_async(
-        SAMPLES / f"{name}.csv", audience_id=emulator.audience_id, settings=settings, **keywords
-    )
+    report = await upload_async(SAMPLES / f"{name}.csv", audience=emulator.audience_id, settings=settings, **keywords)
     assert (report.state, report.requests_confirmed) == ("complete", 2)
     address = f"{emulator.ads_url}/__members/{emulator.audience_id}"
     async with aiohttp.ClientSession() as session, session.get(address) as answer:

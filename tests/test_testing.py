@@ -46,7 +46,7 @@ def test_a_client_that_blocks_can_call_it(ads_emulator: RunningEmulator, tmp_pat
     contacts = tmp_path / "contacts.csv"
     contacts.write_text("email\nann@example.com\nbo@example.com\n")
     settings = load_settings(ads_emulator.env)
-    upload(contacts, audience_id=ads_emulator.audience_id, settings=settings)
+    upload(contacts, audience=ads_emulator.audience_id, settings=settings)
     assert len(_read_members(ads_emulator)) == 2
 
 

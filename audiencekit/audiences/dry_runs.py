@@ -35,7 +35,7 @@ from audiencekit.reporting.progress import Progress, Stoppable, progress_or_defa
 from audiencekit.reporting.report import Plan
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.first_pass import in_thread
-from audiencekit.runs.start import look_at_target
+from audiencekit.runs.start import audience_id_of, look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 from audiencekit.state.keys import existing_state_key
@@ -126,7 +126,7 @@ async def plan_in_thread(progress: Progress, plan: Callable[[Progress], Plan]) -
 
 async def dry_renewal_async(
     *,
-    audience_id: str,
+    audience: str,
     before: str = DEFAULT_BEFORE,
     expires_at: str | None = None,
     ttl_days: int | None = None,
@@ -138,12 +138,12 @@ async def dry_renewal_async(
     `before` and the times are those of `renew_async`. Raises its errors from before the first request.
     """
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
-    target, now = Target.audience(audience_id), datetime.now(UTC)
+    target, now = Target.audience(await audience_id_of(audience, settings)), datetime.now(UTC)
 
     def plan(progress: Progress) -> Plan:
         with ExitStack() as stack:
             hold_target(target, settings, stack, now)
-            snapshot = HeldSnapshot(settings, audience_id, stack)
+            snapshot = HeldSnapshot(settings, target.id, stack)
             keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
             resources = PlanResources(stack=stack, progress=progress)
             terms = PlanTerms.of(keywords, settings, now=now)
@@ -156,11 +156,12 @@ async def dry_renewal_async(
 
 
 async def dry_sync_async(
-    source: AnySource, *, audience_id: str, settings: Settings, progress: Progress, **given: Any
+    source: AnySource, *, audience: str, settings: Settings, progress: Progress, **given: Any
 ) -> Plan:
     """Return the plan of `sync`, after the checks of a run; nothing is sent. Raises the errors of both."""
+    audience_id = await audience_id_of(audience, settings)
     session = Target.audience(audience_id).connect(settings)
-    plan = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, **given)
+    plan = functools.partial(plan_sync, source, audience=audience_id, settings=settings, **given)
     return await look_and_plan(session, progress, lambda progress: plan(progress=progress))
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from audiencekit.audiences.setups.setup import read_definition
 from audiencekit.errors import DefinitionRefused
-from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH
+from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH, MAX_QUERY_LENGTH
+from audiencekit.service_words import is_service_id
 from audiencekit.text import shown
 
 # --- Flexible audiences: a name and a tree of segments (specification part 2, sections 2 and 4.3) ---
@@ -40,9 +41,12 @@ class Comparator(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """The people of one custom audience who were active `comparator` `frequency` times in the last `lookback_days`."""
+    """The people of one custom audience who were active `comparator` `frequency` times in the last `lookback_days`.
 
-    audience_id: str
+    `audience` is its id, or its name as long as that was not looked up.
+    """
+
+    audience: str
     lookback_days: int
     frequency: int = 1
     comparator: Comparator = Comparator.AT_LEAST
@@ -83,7 +87,7 @@ def leaves(segment: Segment) -> Iterator[Leaf]:
 #     [[audiences]]
 #     name = "Lapsed buyers"
 #     segments = { and = [
-#         { audience = "1nmth", lookback = 30 },
+#         { audience = "Spring customers", lookback = 30 },
 #         { not = { audience = "1nmtj", lookback = 7, frequency = 2, comparator = ">" } },
 #     ] }
 #
@@ -101,7 +105,6 @@ COMPARATORS: Final = {
 _GROUPS: Final = {"and": Operator.AND, "or": Operator.OR}
 _LEAF_MEMBERS: Final = ("audience", "lookback", "frequency", "comparator")
 _HEADS: Final = ("audience", *_GROUPS, "not")
-_IDENTIFIER: Final = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
 
 
 class Problem(NamedTuple):
@@ -115,18 +118,36 @@ class Problem(NamedTuple):
 class Document:
     """The audiences of a file, in its order.
 
-    `paths` are the places of errors from the service, `leaf_paths` the places that name a custom audience, by its id;
-    `source` is the file's name.
+    `paths` are the places of errors from the service, `leaf_paths` the places that give a custom audience, by its id or
+    its name; `source` is the file's name. `names` are those of audiences by their ids, as far as they are known.
     """
 
     audiences: tuple[FlexibleAudience, ...]
     leaf_paths: Mapping[str, tuple[str, ...]]
     source: str = field(compare=False)
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The place of each audience in the file."""
         return tuple(f"audiences[{index}]" for index in range(len(self.audiences)))
+
+    def with_ids(self, ids: Mapping[str, str]) -> Document:
+        """Return the same with the ids in place of the names that are in `ids`."""
+        leaf_paths: dict[str, tuple[str, ...]] = {}
+        for given, paths in self.leaf_paths.items():
+            audience = ids.get(given, given)
+            leaf_paths[audience] = (*leaf_paths.get(audience, ()), *paths)
+        audiences = tuple(replace(one, root=_with_ids(one.root, ids)) for one in self.audiences)
+        return replace(self, audiences=audiences, leaf_paths=leaf_paths)
+
+
+def _with_ids(group: Group, ids: Mapping[str, str]) -> Group:
+    segments = (
+        _with_ids(one, ids) if isinstance(one, Group) else replace(one, audience=ids.get(one.audience, one.audience))
+        for one in group.segments
+    )
+    return replace(group, segments=tuple(segments))
 
 
 def read_document(path: Path) -> Document:
@@ -236,7 +257,7 @@ class _Reader:
         self._refuse_unknown(path, content, _LEAF_MEMBERS)
         lookback, frequency = content.get("lookback"), content.get("frequency", 1)
         comparator = content.get("comparator", ">=")
-        audience_id = self._audience_id(f"{path}.audience", content["audience"])
+        audience = self._given_audience(f"{path}.audience", content["audience"])
         if type(lookback) is not int or lookback not in LOOKBACK_DAYS:
             allowed = ", ".join(map(str, LOOKBACK_DAYS))
             self._refuse(f"{path}.lookback", f"one of {allowed} (days) is needed")
@@ -245,19 +266,18 @@ class _Reader:
         if not isinstance(comparator, str) or comparator not in COMPARATORS:
             self._refuse(f"{path}.comparator", f"one of {', '.join(COMPARATORS)} is needed")
         return Leaf(
-            audience_id=audience_id,
+            audience=audience,
             lookback_days=lookback if type(lookback) is int else 0,
             frequency=frequency if type(frequency) is int else 0,
             comparator=COMPARATORS.get(str(comparator), Comparator.AT_LEAST),
         )
 
-    def _audience_id(self, path: str, content: Any) -> str:
-        if not isinstance(content, str) or not _IDENTIFIER.fullmatch(content):
-            self._refuse(path, "the id of a custom audience is needed, in quotes")
+    def _given_audience(self, path: str, content: Any) -> str:
+        if not isinstance(content, str) or not content.strip() or len(content) > MAX_QUERY_LENGTH:
+            self._refuse(path, "the id or the name of a custom audience is needed, in quotes")
             return ""
-        audience_id = content.lower()  # as the service keeps it, whatever the case that it is given in
-        self.leaf_paths[audience_id] = (*self.leaf_paths.get(audience_id, ()), path)
-        return audience_id
+        self.leaf_paths[content] = (*self.leaf_paths.get(content, ()), path)
+        return content
 
     def _refuse_equal_names(self, listed: list[Any]) -> None:
         seen: dict[str, int] = {}
@@ -298,27 +318,37 @@ _COMPARED: Final = {
 }
 
 
-def to_sentence(audience: FlexibleAudience) -> str:
-    """Return one sentence without the name: `People in A (…), and not in B (…).`"""
-    return f"People {_phrase(audience.root)}."
+_UNNAMED: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def draw(audience: FlexibleAudience) -> str:
-    """Return the tree as lines of text, its name first."""
-    return "\n".join([shown(audience.name), *_lines(audience.root, "", is_last=True)])
+def to_sentence(audience: FlexibleAudience, names: Mapping[str, str] = _UNNAMED) -> str:
+    """Return one sentence without the name: `People in A (…), and not in B (…).`; `names` are those of ids."""
+    return f"People {_phrase(audience.root, names)}."
 
 
-def _phrase(segment: Segment) -> str:
+def draw(audience: FlexibleAudience, names: Mapping[str, str] = _UNNAMED) -> str:
+    """Return the tree as lines of text, its name first; `names` are those of ids."""
+    return "\n".join([shown(audience.name), *_lines(audience.root, "", names, is_last=True)])
+
+
+def _phrase(segment: Segment, names: Mapping[str, str]) -> str:
     if isinstance(segment, Leaf):
-        return f"{'not ' if segment.negated else ''}in {segment.audience_id} ({_activity(segment)})"
-    joined = f" {segment.operator.value.lower()} ".join(map(_part, segment.segments))
+        called = _name(segment, names) or segment.audience
+        return f"{'not ' if segment.negated else ''}in {called} ({_activity(segment)})"
+    joined = f" {segment.operator.value.lower()} ".join(_part(one, names) for one in segment.segments)
     return f"not ({joined})" if segment.negated else joined
 
 
-def _part(segment: Segment) -> str:
+def _part(segment: Segment, names: Mapping[str, str]) -> str:
     """Return a segment inside a group, groups in brackets, so that operator precedence does not matter."""
     is_bare = isinstance(segment, Leaf) or segment.negated or len(segment.segments) == 1
-    return _phrase(segment) if is_bare else f"({_phrase(segment)})"
+    return _phrase(segment, names) if is_bare else f"({_phrase(segment, names)})"
+
+
+def _name(leaf: Leaf, names: Mapping[str, str]) -> str:
+    """Return the name of its audience in quotes; empty for an id whose name is not known."""
+    name = names.get(leaf.audience, "" if is_service_id(leaf.audience) else leaf.audience)
+    return repr(name) if name else ""  # which escapes what does not print
 
 
 def _activity(leaf: Leaf) -> str:
@@ -327,13 +357,48 @@ def _activity(leaf: Leaf) -> str:
     return f"{_COMPARED[leaf.comparator]} {times} in {days}"
 
 
-def _lines(segment: Segment, margin: str, *, is_last: bool) -> Iterator[str]:
-    yield f"{margin}{'└── ' if is_last else '├── '}{_label(segment)}"
+def _lines(segment: Segment, margin: str, names: Mapping[str, str], *, is_last: bool) -> Iterator[str]:
+    yield f"{margin}{'└── ' if is_last else '├── '}{_label(segment, names)}"
     children = segment.segments if isinstance(segment, Group) else ()
     for index, child in enumerate(children, 1):
-        yield from _lines(child, margin + ("    " if is_last else "│   "), is_last=index == len(children))
+        yield from _lines(child, margin + ("    " if is_last else "│   "), names, is_last=index == len(children))
 
 
-def _label(segment: Segment) -> str:
-    words = f"{segment.audience_id}: {_activity(segment)}" if isinstance(segment, Leaf) else segment.operator.lower()
+def _label(segment: Segment, names: Mapping[str, str]) -> str:
+    if isinstance(segment, Group):
+        words = segment.operator.lower()
+    else:
+        name, is_id = _name(segment, names), is_service_id(segment.audience)
+        called = f"{name} ({segment.audience})" if name and is_id else name or segment.audience
+        words = f"{called}: {_activity(segment)}"
     return f"not {words}" if segment.negated else words
+
+
+# --- The definition of a flexible audience as its file has it: for another file, and for the memory of this machine ---
+
+_SYMBOLS: Final = {comparator: symbol for symbol, comparator in reversed(COMPARATORS.items())}
+
+
+def to_definition(audience: FlexibleAudience) -> dict[str, Any]:
+    """Return the audience as a file defines it: its name and its segments."""
+    return {"name": audience.name, "segments": _definition(audience.root)}
+
+
+def read_audience(definition: Any) -> FlexibleAudience | None:
+    """Return the audience that `to_definition` has written; None for anything else."""
+    reader = _Reader()
+    found = reader.read({"audiences": [definition]})
+    return found[0] if found and not reader.problems else None
+
+
+def _definition(segment: Segment) -> dict[str, Any]:
+    if segment.negated:
+        return {"not": _definition(replace(segment, negated=False))}
+    if isinstance(segment, Group):
+        return {segment.operator.lower(): [_definition(one) for one in segment.segments]}
+    return {
+        "audience": segment.audience,
+        "lookback": segment.lookback_days,
+        "frequency": segment.frequency,
+        "comparator": _SYMBOLS[segment.comparator],
+    }

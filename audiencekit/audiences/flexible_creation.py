@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from audiencekit.api.answers import Answer
@@ -78,9 +78,7 @@ async def create_audiences(document: Document, service: FlexibleService, *, cloc
     not ours, a name that is taken, or other refusals of the service. Raises NotFinished when it is not known what was
     created, with the known facts in `document`, and an ExchangeError when nothing was.
     """
-    problems = [*await _leaf_problems(document, service), *await _name_problems(document, service)]
-    if problems:
-        raise DefinitionRefused(document.source, problems, hint=_NOTHING_CREATED)
+    document = await look_up(document, service)
     try:
         answer = await service.create_flexible_audiences(to_operations(document.audiences))
         return _read_created(document, answer)
@@ -91,15 +89,49 @@ async def create_audiences(document: Document, service: FlexibleService, *, cloc
     return await _find_out(document, service, clock, failure)
 
 
-async def _leaf_problems(document: Document, service: FlexibleService) -> list[Problem]:
-    owned = await _look_up(service, list(document.leaf_paths), "OWNER")
-    strange = [audience_id for audience_id in document.leaf_paths if audience_id not in owned]
+async def look_up(document: Document, service: FlexibleService) -> Document:
+    """Return `document` with ids in place of the names of audiences, and with the names of all. Nothing is created.
+
+    Raises DefinitionRefused with the places in the file: an audience that is missing, deleted or not ours, a name that
+    several audiences have, or a new name that is taken.
+    """
+    ids, problems = await _ids_of_names(document, service)
+    document = document.with_ids(ids)
+    given = [audience for audience in document.leaf_paths if is_service_id(audience)]
+    owned = await _look_up(service, given, "OWNER") if given else {}
+    strange = [audience_id for audience_id in given if audience_id not in owned]
     shared = await _look_up(service, strange, "SHARED") if strange else {}
+    complaints = {audience_id: _complaint(audience_id, owned, shared) for audience_id in given}
+    problems += _at_places(document, complaints)
+    problems += await _name_problems(document, service)
+    if problems:
+        raise DefinitionRefused(document.source, problems, hint=_NOTHING_CREATED)
+    return replace(document, names={audience_id: str(one.get("name", "")) for audience_id, one in owned.items()})
+
+
+async def _ids_of_names(document: Document, service: FlexibleService) -> tuple[dict[str, str], list[Problem]]:
+    """Return the ids of the audiences that are given by name, and the problems of those that have none."""
+    ids: dict[str, str] = {}
+    complaints: dict[str, str] = {}
+    for name in document.leaf_paths:
+        if not is_service_id(name):
+            found = await _named(service, name)
+            alive = [str(one.get("id")) for one in found if not one.get("deleted")]
+            if len(alive) == 1:
+                ids[name] = alive[0]
+            elif alive:
+                complaints[name] = f"{len(alive)} audiences of this name: give an id: {', '.join(sorted(alive))}"
+            else:
+                complaints[name] = "audience of this name is deleted" if found else "no audience has this name"
+    return ids, _at_places(document, complaints)
+
+
+def _at_places(document: Document, complaints: Mapping[str, str]) -> list[Problem]:
     return [
         Problem(path, message)
-        for audience_id, paths in document.leaf_paths.items()
-        if (message := _complaint(audience_id, owned, shared))
-        for path in paths
+        for audience, message in complaints.items()
+        if message
+        for path in document.leaf_paths[audience]
     ]
 
 
@@ -233,7 +265,7 @@ def to_operations(audiences: Iterable[FlexibleAudience]) -> list[dict[str, Any]]
 def _to_json(segment: Segment) -> dict[str, Any]:
     if isinstance(segment, Leaf):
         return {
-            "custom_audience_id": segment.audience_id,
+            "custom_audience_id": segment.audience,
             "lookback_window": segment.lookback_days,
             "frequency": segment.frequency,
             "frequency_comparator": segment.comparator.value,

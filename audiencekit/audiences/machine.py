@@ -66,7 +66,7 @@ def _place(target: Target, runs: Sequence[Mapping[str, Any]], settings: Settings
         found["history"] = size_history(target.id, settings, runs=runs)
         with contextlib.suppress(AudiencekitError):  # of a snapshot that cannot be trusted, nothing is known
             if settings.account_id and is_under_sync(target.id, settings):
-                found["expiry"] = expiry(audience_id=target.id, settings=settings, now=now).to_json()
+                found["expiry"] = expiry(audience=target.id, settings=settings, now=now).to_json()
             provided = count_provided(target.id, settings, now, runs=runs) if settings.account_id else None
             found["members"] = provided and {"least": provided.least, "most": provided.most}
     name = names.get(target.id) or next(named, None)

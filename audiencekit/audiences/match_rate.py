@@ -135,7 +135,7 @@ def count_provided(
     """
     now = now or datetime.now(UTC)
     if is_under_sync(audience_id, settings):
-        found = expiry(audience_id=audience_id, settings=settings, now=now)
+        found = expiry(audience=audience_id, settings=settings, now=now)
         live = found.members - found.lapsed
         return Provided(least=live - found.doubtful, most=live, source="snapshot")
     put_in, largest, taken_out = [], 0, 0

@@ -7,13 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.forgetting import resume_erasure_async
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt, find_erasures
 from audiencekit.audiences.match_rate import find_resumable
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.retry import RetryPolicy, SystemClock
-from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.pipeline import resume_async as resume_run_async
 from audiencekit.process.cancellation import cancellable
@@ -21,7 +18,6 @@ from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge import RUNNING, PurgeCandidates, PurgeReceipt, find_runs, only_purge, receipted, remove_all
-from audiencekit.service_words import is_service_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.state.keys import known_state_key
 
@@ -82,18 +78,6 @@ def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandida
     except AudienceBusy:
         receipt.kept[RUNNING] += len(found.expired)
         return []
-
-
-# --- An audience by its id, or by a name that only one audience of the account has ---
-
-
-async def audience_id_of(given: str, settings: Settings) -> str:
-    """Return the id of the audience `given`; the service is asked for a name. Raises as `find_audience_id`."""
-    if is_service_id(given):
-        return given
-    policy = RetryPolicy.seeded(SystemClock())
-    async with open_client(settings) as client:
-        return await find_audience_id(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
 
 
 # --- `resume` from a program: whatever this machine has begun is finished by one function, be it a run or an

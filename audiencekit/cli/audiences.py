@@ -10,18 +10,20 @@ from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
-from audiencekit.cli.output import leave_with, print_json, print_told, say, suggest, tell, terminal_width
+from audiencekit.cli.output import insist, leave_with, print_json, print_told, say, suggest, tell, terminal_width
 from audiencekit.cli.settings import audience_argument, audience_id_of, confirm, note_audiences, require_terminal
-from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
+from audiencekit.errors import AudiencekitError, PlanRefused, Refused, UsageError
+from audiencekit.service_words import ID_HINT, is_service_id
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
+    from audiencekit.audiences.audience_use import AudienceUse
     from audiencekit.audiences.match_rate import Readiness
 
 
 @click.group(cls=CommandGroup)
 def audiences() -> None:
-    """Create, list, show and delete audiences."""
+    """Create, show, rename, share and delete audiences."""
 
 
 @audiences.command("list", examples=("audiences list", "audiences list --query Spring"))
@@ -40,26 +42,56 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
     if as_json:
         print_json(found)
     elif found:
-        from audiencekit.reporting.text import render_table
-
-        rows = [(shown(each["id"]), repr(each["name"]), _size(each), _state(each)) for each in found]
-        say(render_table(("id", "name", "size", "state"), rows, numbers={"size"}, width=terminal_width()))
+        print_table(found)
     else:
         tell("no audiences yet" if query is None else "no audience matches")
 
 
-@audiences.command("show", examples=("audiences show h1ab2", "audiences show h1ab2 --json"))
-@audience_argument
-@json_option
-def show_audience(audience: str, as_json: bool) -> None:
-    """Show one audience."""
+def print_table(found: list[dict[str, Any]]) -> None:
+    """Print a line for each audience, as wide as the terminal."""
+    from audiencekit.reporting.text import render_table
 
-    audience_id = _id_of(audience, as_json=as_json)
+    rows = [(shown(each["id"]), repr(each["name"]), _size(each), _state(each)) for each in found]
+    say(render_table(("id", "name", "size", "state"), rows, numbers={"size"}, width=terminal_width()))
+
+
+@audiences.command("show", examples=("audiences show h1ab2", 'audiences show "Spring customers" --used'))
+@audience_argument
+@click.option("--used", is_flag=True, help="Also what uses it: line items, accounts, flexible audiences.")
+@json_option
+def show_audience(audience: str, used: bool, as_json: bool) -> None:
+    """Show one audience."""
+    found = find_audience(audience, as_json=as_json)
+    if not used:
+        _print(found, as_json)
+        return
+    use = _use_of(found, as_json=as_json)
+    if as_json:
+        print_json({**found, "used_by": use.to_json()})
+    else:
+        say(f"{audience_line(found)}\n{use.to_text()}")
+
+
+def find_audience(given: str, *, as_json: bool) -> dict[str, Any]:
+    """Return the audience as the service shows it, or leave with the error."""
+    audience_id = _id_of(given, as_json=as_json)
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.get_custom_audience(audience_id)).data)
 
-    _print(with_client(ask, as_json=as_json), as_json)
+    found: dict[str, Any] = with_client(ask, as_json=as_json)
+    note_audiences([found])
+    return found
+
+
+def _use_of(audience: dict[str, Any], *, as_json: bool) -> AudienceUse:
+    from audiencekit.audiences.audience_use import read_use
+
+    async def ask(client: Any) -> AudienceUse:
+        return await read_use(client, audience, command_settings())
+
+    found: AudienceUse = with_client(ask, as_json=as_json)
+    return found
 
 
 @audiences.command(
@@ -76,20 +108,25 @@ def create_audience(name: str, description: str | None, allow_name: bool, dry_ru
 
     A name that holds an address or a phone number is refused.
     """
-    from audiencekit.destinations.audience_names import check_name
     from audiencekit.destinations.known_audiences import create_audience
 
     async def ask(client: Any) -> dict[str, Any]:
         return await create_audience(client, name, description)
 
+    _check_name(name, description, allow=allow_name, as_json=as_json)
+    _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
+    suggest("upload LIST --audience", name)
+
+
+def _check_name(name: str, description: str | None, *, allow: bool, as_json: bool) -> None:
+    from audiencekit.destinations.audience_names import check_name
+
     try:
-        notes = check_name(name, description, allow=allow_name)
+        notes = check_name(name, description, allow=allow)
     except PlanRefused as error:
         leave_with(error, as_json=as_json)
     for note in notes:
         tell(f"note: {note}")
-    _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
-    suggest("upload LIST --audience", name)
 
 
 @audiences.command("wait", examples=("audiences wait h1ab2", "audiences wait h1ab2 --timeout 8h --interval 10m"))
@@ -161,26 +198,116 @@ def _print_health(readiness: Readiness, *, as_json: bool) -> None:
 def delete_audience(audience: str, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Delete an audience.
 
-    Its name cannot be used again.
+    Its name cannot be used again. What uses it is shown before the question.
     """
-
-    if not yes and not dry_run:
-        require_terminal()
     audience_id = _id_of(audience, as_json=as_json)
-
-    async def find(client: Any) -> dict[str, Any]:
-        return dict((await client.get_custom_audience(audience_id)).data)
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.delete_custom_audience(audience_id)).data)
 
     if dry_run:
-        with_client(find, as_json=as_json)  # one that is not there is told
+        find_audience(audience_id, as_json=as_json)  # one that is not there is told
     elif not yes:
-        found = with_client(find, as_json=as_json)
-        confirm(f"Delete audience {audience_id}, {found['name']!r}, size {_size(found)}? It cannot be undone.")
+        found = find_audience(audience_id, as_json=as_json)
+        require_terminal()
+        insist(_use_of(found, as_json=as_json).to_text())
+        what = f"audience {audience_id}, {found['name']!r}, size {_size(found)}"
+        confirm(f"Delete {what}? It cannot be undone, and its name cannot be used again.")
 
     _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
+
+
+@audiences.command(
+    "rename", examples=('audiences rename h1ab2 "Spring customers"', "audiences rename Spring Autumn --dry-run")
+)
+@audience_argument
+@click.argument("name")
+@allow_name_option
+@dry_run_option
+@json_option
+def rename_audience(audience: str, name: str, allow_name: bool, dry_run: bool, as_json: bool) -> None:
+    """Give an audience another name.
+
+    A flexible audience cannot be renamed.
+    """
+    from audiencekit.audiences.audience_use import FLEXIBLE
+    from audiencekit.destinations.known_audiences import rename_audience as rename
+
+    _check_name(name, None, allow=allow_name, as_json=as_json)
+    found = find_audience(audience, as_json=as_json)
+    if found.get("audience_type") == FLEXIBLE:
+        hint = "create another, and delete this one"
+        leave_with(Refused("a flexible audience cannot be changed, nor renamed", hint=hint), as_json=as_json)
+
+    async def ask(client: Any) -> dict[str, Any]:
+        return {**found, **await rename(client, found["id"], name)}
+
+    _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
+
+
+_account_argument = click.argument("account", metavar="ACCOUNT")
+
+
+@audiences.command("share", examples=("audiences share h1ab2 18ce54d4x5t", "audiences share h1ab2 18ce54d4x5t --write"))
+@audience_argument
+@_account_argument
+@click.option("--write", is_flag=True, help="The account may also put people in and take them out.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@dry_run_option
+@json_option
+def share_audience(audience: str, account: str, write: bool, yes: bool, dry_run: bool, as_json: bool) -> None:
+    """Let another account use an audience.
+
+    ACCOUNT is its id. It may target the audience; with --write it may change who is in it.
+    """
+    _check_account(account)
+    found = find_audience(audience, as_json=as_json)
+    if not yes and not dry_run:
+        may = "target it, put people in and take them out" if write else "target it"
+        confirm(f"Share audience {found['id']}, {found['name']!r}, with account {account}, which may then {may}?")
+
+    async def ask(client: Any) -> dict[str, Any]:
+        level = "READ_WRITE" if write else "READ_ONLY"
+        return dict((await client.grant_permission(found["id"], account_id=account, level=level)).data)
+
+    _print_permission(with_client(ask, as_json=as_json, dry_run=dry_run), "shared with", as_json=as_json)
+
+
+@audiences.command(
+    "unshare", examples=("audiences unshare h1ab2 18ce54d4x5t", "audiences unshare h1ab2 18ce54d4x5t --dry-run")
+)
+@audience_argument
+@_account_argument
+@dry_run_option
+@json_option
+def unshare_audience(audience: str, account: str, dry_run: bool, as_json: bool) -> None:
+    """Take the permission of another account back.
+
+    Campaigns of that account which run go on with the audience.
+    """
+    _check_account(account)
+    audience_id = _id_of(audience, as_json=as_json)
+
+    async def ask(client: Any) -> dict[str, Any]:
+        for permission in (await client.list_permissions(audience_id, granted_account_ids=[account])).data:
+            return dict((await client.revoke_permission(audience_id, permission["id"])).data)
+        hint = "`audiencekit audiences show ID --used` shows its permissions"
+        raise Refused(f"audience {audience_id} is not shared with account {account}", hint=hint)
+
+    _print_permission(with_client(ask, as_json=as_json, dry_run=dry_run), "no longer shared with", as_json=as_json)
+
+
+def _check_account(account: str) -> None:
+    if not is_service_id(account):
+        raise UsageError("the account is not an id of this service", hint=ID_HINT)
+
+
+def _print_permission(permission: dict[str, Any], state: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(permission)
+    else:
+        level = shown(str(permission["permission_level"]).lower().replace("_", " "))
+        say(f"{state} account {shown(permission['granted_account_id'])}, {level}")
 
 
 def _id_of(audience: str, *, as_json: bool) -> str:
@@ -197,10 +324,11 @@ def _print(audience: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(audience)
     else:
-        say(_line(audience))
+        say(audience_line(audience))
 
 
-def _line(audience: dict[str, Any]) -> str:
+def audience_line(audience: dict[str, Any]) -> str:
+    """The id, state, size and name of an audience."""
     return f"{shown(audience['id'])}  {_state(audience)}  size {_size(audience)}  {audience['name']!r}"
 
 

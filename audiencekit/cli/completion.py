@@ -32,14 +32,20 @@ _BASH: Final = """\
         COMP_LINE="${COMP_LINE:0:COMP_POINT}" COMP_BREAKS="$COMP_WORDBREAKS" %(complete_var)s=bash_complete "$1"
     )
     COMPREPLY=()
+    local -a described=()
     while IFS=, read -r kind value; do
         case $kind in
             dir) compopt -o dirnames ;;
             file) compopt -o default ;;
             plain) COMPREPLY+=("$(printf '%%q' "$value")") ;;
             open) compopt -o nospace; COMPREPLY+=("$(printf '%%q' "$value")") ;;
+            described) described+=("$value") ;;
         esac
     done <<< "$response"
+    # A second Tab (type 63) lists the answers, and puts none of them on the line.
+    if (( ${#COMPREPLY[@]} > 1 && ${#COMPREPLY[@]} == ${#described[@]} )) && [[ $COMP_TYPE == 63 ]]; then
+        COMPREPLY=("${described[@]}")
+    fi
 }
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
@@ -65,7 +71,8 @@ class Bash(BashComplete):
         if kind in ("plain", "open") and "=" in os.environ.get("COMP_BREAKS", "="):
             _, sign, rest = value.rstrip("=").partition("=")
             value = rest if sign else value
-        return f"{kind},{value}"
+        # In the list that a second Tab shows, each id of an audience has its name beside it.
+        return f"{kind},{value}" + (f"\ndescribed,{value}  ({item.help})" if item.is_named else "")
 
 
 _SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": Bash, "zsh": ZshComplete, "fish": FishComplete}

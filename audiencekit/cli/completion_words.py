@@ -47,7 +47,7 @@ def audiences(context: click.Context, parameter: click.Parameter, incomplete: st
     start = incomplete.casefold()
     found = [one for one in names if one.startswith(incomplete)]
     found = found or [one for one, name in names.items() if name.casefold().startswith(start)]
-    return [CompletionItem(one, help=names[one]) for one in sorted(found)]
+    return [CompletionItem(one, help=names[one], is_named=True) for one in sorted(found)]
 
 
 def columns(context: click.Context, parameter: click.Parameter, incomplete: str) -> Items:

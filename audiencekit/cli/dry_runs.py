@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from audiencekit.cli.check import leave_with_plan
 from audiencekit.cli.client import leave_with_dry_plan, leave_with_foreseen
-from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import as_keywords
-from audiencekit.cli.output import leave_with
-from audiencekit.cli.settings import audience_id_of, known_audience_id
-from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.cli.settings import audience_id_of
+from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.audiences.erasure.resources import Preview
@@ -50,27 +48,38 @@ def foresee_do_not_reach(source: tuple[str, ...], given: dict[str, Any]) -> NoRe
     leave_with_dry_plan(work, **leaving)
 
 
-def foresee_sync(source: tuple[str, ...], audience: str, given: dict[str, Any]) -> NoReturn:
-    """Of `sync`."""
+def foresee_sync(source: tuple[str, ...], audience: str, given: dict[str, Any], *, offline: bool) -> NoReturn:
+    """Of `sync`; when it is `offline`, by the facts on this machine alone."""
 
     async def work(settings: Settings, progress: Progress) -> Plan:
-        from audiencekit.audiences.dry_runs import dry_sync_async
+        from audiencekit.audiences.dry_runs import dry_sync_async, plan_in_thread
+        from audiencekit.audiences.sync.sync import plan_sync
 
-        keywords, audience_id = as_keywords(rest), await audience_id_of(audience, settings)
-        return await dry_sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)
+        if offline:
+            plan = partial(plan_sync, source, audience=audience, settings=settings, **as_keywords(rest))
+            return await plan_in_thread(progress, lambda progress: plan(progress=progress))
+        given = as_keywords(rest)
+        return await dry_sync_async(source, audience=audience, settings=settings, progress=progress, **given)
 
     leaving, rest = _divided(given)
     leave_with_dry_plan(work, **leaving)
 
 
+def refuse_offline_sending(*, offline: bool, dry_run: bool) -> None:
+    """Raises UsageError for a command that is to send without the service."""
+    if offline and not dry_run:
+        raise UsageError(
+            "--offline does not ask the service, and sends nothing", hint="add --dry-run, or leave --offline out"
+        )
+
+
 def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:
     """Of `renew`, with its `times`."""
 
-    async def work(settings: Settings, progress: Progress) -> Plan:
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Plan]:
         from audiencekit.audiences.dry_runs import dry_renewal_async
 
-        audience_id = await audience_id_of(audience, settings)
-        return await dry_renewal_async(audience_id=audience_id, settings=settings, progress=progress, **times)
+        return dry_renewal_async(audience=audience, settings=settings, progress=progress, **times)
 
     leave_with_dry_plan(work, as_json=as_json, **service)
 
@@ -109,21 +118,3 @@ def refuse_named_dry_run(run_id: str | None) -> None:
 def _divided(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     leaving = {name: given[name] for name in _LEAVING}
     return leaving, {name: value for name, value in given.items() if name not in leaving}
-
-
-def leave_with_sync_plan(
-    source: tuple[str, ...], audience: str, *, as_json: bool, given: dict[str, Any], **service: Any
-) -> NoReturn:
-    """Write the plan and end the process, with the exit code of the plan or of the error."""
-    from audiencekit.audiences.sync.sync import plan_sync
-    from audiencekit.cli.command_progress import command_progress
-
-    try:
-        settings, audience_id = command_settings(**service), known_audience_id(audience, service["account_id"])
-        with command_progress() as progress:
-            plan = plan_sync(
-                source, audience_id=audience_id, settings=settings, progress=progress, **as_keywords(given)
-            )
-    except AudiencekitError as error:
-        leave_with(error, as_json=as_json)
-    leave_with_plan(plan, as_json=as_json)

@@ -86,7 +86,7 @@ async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report
         try:
             with command_progress(every_seconds=0.0 if faults else None) as progress:
                 return await upload_async(
-                    source, audience_id=emulator.audience_id, settings=settings, progress=progress, **keywords
+                    source, audience=emulator.audience_id, settings=settings, progress=progress, **keywords
                 )
         finally:
             calm.cancel()

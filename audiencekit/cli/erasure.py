@@ -14,20 +14,18 @@ from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.dry_runs import foresee_erasure
 from audiencekit.cli.main import manner
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
-from audiencekit.cli.output import complain, insist, leave_with, print_json, print_told, say, say_document
+from audiencekit.cli.output import complain, insist, leave_with, print_json, print_told, say, say_document, tell
 from audiencekit.cli.sending_commands import pace_options, sending_settings, service_options
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.errors import AudiencekitError, MemoryRefused, Refused
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
-    from audiencekit.state.key_command import GivenKey
-
-
-if TYPE_CHECKING:
+    from audiencekit.audiences.erasure.people import Lines
     from audiencekit.audiences.erasure.receipt import Receipt
     from audiencekit.reporting.progress import Progress
     from audiencekit.settings import Settings
+    from audiencekit.state.key_command import GivenKey
 
     Work = Callable[[Settings, Progress], Coroutine[Any, Any, Receipt]]
 
@@ -137,7 +135,7 @@ def _print(receipt: Receipt, *, as_json: bool, details: bool = False) -> None:
 
 @click.group(cls=CommandGroup)
 def forgotten() -> None:
-    """Show and share the memory of erased people.
+    """Show, share and correct the memory of erased people.
 
     `forget` erases people; the memory keeps them out of later uploads.
     """
@@ -181,6 +179,51 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
         print_json(line)
     else:
         say(f"accepted: a memory of {line['keys']:,} keys, serial {line['serial']}; it is in forgotten.log")
+
+
+@forgotten.command("remove", examples=("forgotten remove", "forgotten remove --country DE --yes < person.txt"))
+@click.option("--country", help="Country of phone numbers without a country code.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def remove_person(country: str | None, yes: bool, as_json: bool) -> None:
+    """Let one erased person be sent again.
+
+    For a person who rightfully comes back. The identifiers come from stdin, one a line, as for `forget`; a terminal
+    asks for them and does not show them. Only people who were erased here are removed. The removal is logged.
+    """
+    from audiencekit.audiences.erasure.forms import to_records
+    from audiencekit.audiences.erasure.people import read_person, standard_input_lines
+    from audiencekit.selection.erased_people import remove_person as remove
+
+    if not yes:
+        require_terminal()
+    state = _state()
+    try:
+        lines = _typed_lines() if sys.stdin.isatty() else standard_input_lines()
+        asked = read_person(lines, country=country)
+        if not yes:
+            confirm("One person can be sent again, by these identifiers. Go on?")
+        line = remove(*state, to_records(asked.keys))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    if as_json:
+        print_json(line)
+        return
+    say(f"removed: {line['removed']:,} keys; {line['keys']:,} are remembered now; it is in forgotten.log")
+    if line["imported"]:
+        tell("note: an import holds some of the keys, too, and still keeps the person out: `forgotten imports`")
+
+
+def _typed_lines() -> Lines:
+    """Ask for identifiers, until a line is empty. They are not shown."""
+    from audiencekit.audiences.erasure.people import Lines
+
+    typed: list[str] = []
+    while text := click.prompt(
+        "Identifier (an empty one ends)", default="", show_default=False, hide_input=True, err=True
+    ):
+        typed.append(text)
+    return Lines(typed)
 
 
 @forgotten.command("recipient", examples=("forgotten recipient", "forgotten recipient > recipient.txt"))

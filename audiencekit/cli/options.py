@@ -372,6 +372,7 @@ shared_members_option = click.option(
 )  # fmt: skip
 run_argument = click.argument("run", default="last", shell_complete=runs)
 dry_run_option = result_option("--dry-run", is_flag=True, help="Change nothing; say what would be sent.")
+offline_option = result_option("--offline", is_flag=True, help="With --dry-run: do not ask the service either.")
 json_option = result_option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 
 

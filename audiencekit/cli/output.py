@@ -22,7 +22,7 @@ from audiencekit.text import OPTION, ascii_json, shown, shown_json, shown_lines
 
 # Where a flag is not the name of its option with dashes.
 _FLAGS: Final = {
-    "audience_id": "--audience",
+    "audience": "--audience",
     "account_id": "--account",
     "columns": "--map",
     "suppress_columns": "--suppress-map",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -53,9 +53,9 @@ audience_argument: Final = click.argument("audience", metavar=PLACE, type=audien
 
 async def audience_id_of(given: str, settings: Settings) -> str:
     """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
-    from audiencekit.audiences import runs
+    from audiencekit.runs import start
 
-    return await runs.audience_id_of(given, settings)
+    return await start.audience_id_of(given, settings)
 
 
 def known_audience_id(given: str, account_id: str | None = None) -> str:
@@ -68,12 +68,24 @@ def known_audience_id(given: str, account_id: str | None = None) -> str:
 
 def note_audiences(found: list[dict[str, Any]]) -> None:
     """Keep the names of audiences that the service has shown; those that are deleted are forgotten."""
+    names = {str(each["id"]): str(each["name"]) for each in found if not each.get("deleted") and "name" in each}
+    note_names(names, gone=[str(each["id"]) for each in found if each.get("deleted")])
+
+
+def note_names(names: Mapping[str, str], *, gone: Iterable[str] = ()) -> None:
+    """Keep these names, by id, without the audiences that are `gone`."""
     from audiencekit.destinations.known_audiences import KnownAudiences
 
     settings = command_settings()
-    names = {str(each["id"]): str(each["name"]) for each in found if not each.get("deleted") and "name" in each}
-    gone = [str(each["id"]) for each in found if each.get("deleted")]
     KnownAudiences(settings.state_dir, settings.account_id).note(names, gone=gone)
+
+
+def known_names() -> dict[str, str]:
+    """The names of audiences that this machine has seen, by id."""
+    from audiencekit.destinations.known_audiences import KnownAudiences
+
+    settings = command_settings()
+    return KnownAudiences(settings.state_dir, settings.account_id).names()
 
 
 def confirm(question: str) -> None:

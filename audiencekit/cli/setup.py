@@ -13,7 +13,8 @@ from click.shell_completion import CompletionItem
 from audiencekit.cli.client import DRY_RUN_NOTE
 from audiencekit.cli.command_help import Command, plan_option, service_option
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option
+from audiencekit.cli.dry_runs import refuse_offline_sending
+from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option, offline_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
 from audiencekit.cli.sending_commands import pace_options, sending_settings
 from audiencekit.errors import AudiencekitError, UsageError
@@ -52,21 +53,21 @@ def setup_names(context: click.Context, parameter: click.Parameter, incomplete: 
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@click.command(cls=Command, examples=("run spring-customers", "run --all --plan --setup audiences/audiencekit.toml"))
+@click.command(cls=Command, examples=("run spring-customers", "run --all --dry-run --setup audiences/audiencekit.toml"))
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=setup_names)
 @plan_option("--all", "everything", is_flag=True, help="Carry out all audiences of the setup.")
-@plan_option("--plan", "only_plan", is_flag=True, help="Say what would change, and send nothing.")
 @plan_option("--setup", metavar="FILE", help="The setup; audiencekit.toml here, when it was named before.")
 @plan_option("--remember", is_flag=True, help="From now on the setup needs no --setup in its directory.")
 @service_option("--profile", help="Which service: spec or x.")
 @pace_options
 @max_minutes_option
 @dry_run_option
+@offline_option
 @json_option
 def run(
     names: tuple[str, ...],
     everything: bool,
-    only_plan: bool,
+    offline: bool,
     setup: str | None,
     remember: bool,
     as_json: bool,
@@ -78,6 +79,7 @@ def run(
     the audiences of the file are listed.
     """
     max_minutes, dry_run = given.pop("max_minutes"), given.pop("dry_run")
+    refuse_offline_sending(offline=offline, dry_run=dry_run)
     try:
         if names and everything:
             raise UsageError("names and --all were both given", hint="give one of them")
@@ -86,7 +88,7 @@ def run(
         if not names and not everything:
             _list(chosen, settings, as_json=as_json)
         _introduce(chosen, settings)
-        if only_plan:
+        if offline:
             report = _plans(found.path, names, settings)
         else:
             report = _reports(found, names, max_minutes, dry_run=dry_run, **given)
@@ -132,7 +134,9 @@ def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupRepor
     from audiencekit.cli.command_progress import command_progress
 
     with command_progress() as progress:
-        return plan_setup(path, names or None, settings=settings, progress=progress)
+        report = plan_setup(path, names or None, settings=settings, progress=progress)
+    tell(DRY_RUN_NOTE)
+    return report
 
 
 def _reports(

@@ -8,12 +8,13 @@ import click
 
 from audiencekit.cli.command_help import Command, judgement_option, plan_option
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, leave_with_sync_plan
+from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, refuse_offline_sending
 from audiencekit.cli.options import (
     SHARE,
     as_keywords,
     dry_run_option,
     json_option,
+    offline_option,
     rejections_option,
     source_options,
     suppression_options,
@@ -21,7 +22,7 @@ from audiencekit.cli.options import (
 )
 from audiencekit.cli.output import leave_with, print_told, say, tell
 from audiencekit.cli.sending_commands import pace_options, send, service_options
-from audiencekit.cli.settings import audience_id_of, audience_option, known_audience_id
+from audiencekit.cli.settings import audience_option
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 
@@ -67,8 +68,7 @@ def renew(
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.sync.sync import renew_async
 
-        audience_id = await audience_id_of(audience, settings)
-        return await renew_async(audience_id=audience_id, settings=settings, progress=progress, **times)
+        return await renew_async(audience=audience, settings=settings, progress=progress, **times)
 
     send(work, as_json=as_json, **given)
 
@@ -85,8 +85,7 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
     from audiencekit.audiences.sync.sync import expiry as look_up
 
     try:
-        audience_id = known_audience_id(audience, account_id)
-        found = look_up(audience_id=audience_id, settings=command_settings(account_id=account_id))
+        found = look_up(audience=audience, settings=command_settings(account_id=account_id))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if found.unsettled:
@@ -107,11 +106,10 @@ def _text(found: Expiry) -> str:
 
 @click.command(
     cls=Command,
-    examples=("sync list.csv --audience h1ab2 --plan", "sync list.csv --audience h1ab2 --suppress unsubscribed.csv"),
+    examples=("sync list.csv --audience h1ab2 --dry-run", "sync list.csv --audience h1ab2 --suppress unsubscribed.csv"),
 )
 @source_options
 @audience_option()
-@plan_option("--plan", "only_plan", is_flag=True, help="Say what would be sent; the service is not asked.")
 @plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by more.")
 @plan_option("--rebuild", is_flag=True, help="Send all people again; for a lost snapshot.")
 @judgement_option(
@@ -124,11 +122,12 @@ def _text(found: Expiry) -> str:
 @service_options
 @pace_options
 @dry_run_option
+@offline_option
 @json_option
 def sync(
     source: tuple[str, ...],
     audience: str,
-    only_plan: bool,
+    offline: bool,
     as_json: bool,
     account_id: str | None,
     profile: str | None,
@@ -141,17 +140,15 @@ def sync(
     New people are put in, people who are gone are taken out, entries that expire soon are renewed. Only what changed
     since the last sync is sent. After one that was cut short, the same command goes on.
     """
+    refuse_offline_sending(offline=offline, dry_run=given["dry_run"])
     if given.pop("dry_run"):
         given |= {"as_json": as_json, "account_id": account_id, "profile": profile}
-        foresee_sync(source, audience, given)
-    if only_plan:
-        leave_with_sync_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
+        foresee_sync(source, audience, given, offline=offline)
 
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.sync.sync import sync_async
 
-        keywords, audience_id = as_keywords(given), await audience_id_of(audience, settings)
-        return await sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)
+        return await sync_async(source, audience=audience, settings=settings, progress=progress, **as_keywords(given))
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,

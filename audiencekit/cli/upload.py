@@ -83,7 +83,7 @@ def upload(
         audience_id = await audience_id_of(audience, settings)
         _tell_of_sync(settings, audience_id)
         return await upload_async(
-            source, audience_id=audience_id, settings=settings, rejections=rejections, progress=progress,
+            source, audience=audience_id, settings=settings, rejections=rejections, progress=progress,
             keep_spool=keep_spool, run_id=run_id, **keywords,
         )  # fmt: skip
 

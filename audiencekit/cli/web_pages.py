@@ -99,7 +99,7 @@ def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | Non
     if audience_id is None or not is_under_sync(audience_id, settings):
         return None
     try:
-        return expiry(audience_id=audience_id, settings=settings).to_json()
+        return expiry(audience=audience_id, settings=settings).to_json()
     except SnapshotRefused as refusal:
         tell(f"note: the page says nothing of members: {refusal}")
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 
 from audiencekit.destinations.audience_look import as_run_error, call_if_offered
 from audiencekit.errors import AudiencekitError, ExchangeError, Refused, RequestRefused, UsageError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FILE: Final = "audiences.json"
 _FORM: Final = "audiencekit-audiences/1"
 _MOST_NAMED: Final = 5  # audiences that a hint names
+AUDIENCES_HINT: Final = "`audiencekit audiences list` shows ids and names"
 
 
 class KnownAudiences:
@@ -53,9 +54,15 @@ class KnownAudiences:
 
         Raises UsageError with the possible ids.
         """
-        if is_service_id(given):
-            return given
-        return unique_id(given, self.names())
+        return given if is_id_not_name(given) else unique_id(given, self.names())
+
+
+def is_id_not_name(given: object) -> TypeGuard[str]:
+    """Whether `given` is an id; otherwise it may be a name. Raises UsageError for what is neither."""
+    if isinstance(given, str) and given.strip() and len(given) <= MAX_QUERY_LENGTH:
+        return is_service_id(given)
+    what = f"a text of 1 to {MAX_QUERY_LENGTH} characters"
+    raise UsageError(f"an audience is given by its id or its name, {what}", hint=AUDIENCES_HINT)
 
 
 def unique_id(given: str, names: Mapping[str, str]) -> str:
@@ -67,7 +74,7 @@ def unique_id(given: str, names: Mapping[str, str]) -> str:
         raise UsageError(f"{len(same)} audiences are called {given!r}", hint=f"give an id: {', '.join(sorted(same))}")
     start = given.casefold()
     near = sorted(f"{one} {name!r}" for one, name in names.items() if name.casefold().startswith(start))[:_MOST_NAMED]
-    hint = f"give an id, perhaps: {', '.join(near)}" if near else "`audiencekit audiences list` shows ids and names"
+    hint = f"give an id, perhaps: {', '.join(near)}" if near else AUDIENCES_HINT
     raise UsageError(f"no audience is called {given!r}", hint=hint)
 
 
@@ -119,6 +126,9 @@ class NamedAudiences(Protocol):
     async def create_custom_audience(self, *, name: str, description: str | None = None) -> Any:
         """Create an audience."""
 
+    async def update_custom_audience(self, audience_id: str, *, name: str | None = None) -> Any:
+        """Change an audience."""
+
 
 async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
     """Return the id of the audience `given`. A text in the form of an id is returned without a request.
@@ -126,7 +136,7 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
     The audiences that the service lists are stored as known. Raises UsageError, with the possible ids, for a name that
     no audience or several audiences have; otherwise the errors that end a run before its first request.
     """
-    if is_service_id(given):
+    if is_id_not_name(given):
         return given
     names: dict[str, str] = {}
 
@@ -142,7 +152,7 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
     return unique_id(given, names)
 
 
-# --- The creation of an audience: a name is given once in an account ---
+# --- The name of an audience: it is given once in an account ---
 
 
 async def create_audience(client: NamedAudiences, name: str, description: str | None = None) -> dict[str, Any]:
@@ -154,13 +164,26 @@ async def create_audience(client: NamedAudiences, name: str, description: str | 
         return dict((await client.create_custom_audience(name=name, description=description)).data)
     except RequestRefused as error:
         refusal = error
+    raise await _taken(client, name) or refusal
+
+
+async def rename_audience(client: NamedAudiences, audience_id: str, name: str) -> dict[str, Any]:
+    """Rename an audience, and return it as the service shows it. Raises as `create_audience`."""
+    try:
+        return dict((await client.update_custom_audience(audience_id, name=name)).data)
+    except RequestRefused as error:
+        refusal = error
+    raise await _taken(client, name) or refusal
+
+
+async def _taken(client: NamedAudiences, name: str) -> Refused | None:
+    """Return why the name is taken; None if no audience has it, or had it."""
     async for page in client.iterate_custom_audiences(q=name[:MAX_QUERY_LENGTH], with_deleted=True):
         for each in page.data:
             if each.get("name") == name:
                 if each.get("deleted"):
                     had = f"an audience named {name!r} was deleted ({each['id']}), and a name is not given twice"
-                    raise Refused(had, hint="choose another name")
-                raise Refused(
-                    f"an audience named {name!r} exists already ({each['id']})", hint="use it, or choose another name"
-                )
-    raise refusal
+                    return Refused(had, hint="choose another name")
+                there = f"an audience named {name!r} exists already ({each['id']})"
+                return Refused(there, hint="use it, or choose another name")
+    return None

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from audiencekit.api.opening import open_client
 from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.destination import Session
+from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id, is_id_not_name
 from audiencekit.destinations.target import INSTALL
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.reporting.progress import Progress
@@ -23,6 +25,18 @@ from audiencekit.sources.remote.addresses import is_stored_whole
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, SpoolDamaged, destroy_spool
 from audiencekit.text import option
+
+# --- The audience of a run, by its id or by a name that only one audience of the account has ---
+
+
+async def audience_id_of(given: str, settings: Settings) -> str:
+    """Return the id of the audience `given`; the service is asked for a name. Raises as `find_audience_id`."""
+    if is_id_not_name(given):
+        return given
+    policy = RetryPolicy.seeded(SystemClock())
+    async with open_client(settings) as client:
+        return await find_audience_id(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
+
 
 # --- Whether a run can be resumed, and from what: its unchanged sources, or the spool that it kept of them ---
 

@@ -23,7 +23,7 @@ from audiencekit.runs.first_pass import is_unchanged, plan_again
 from audiencekit.runs.keywords import RunOptions, UploadKeywords
 from audiencekit.runs.reports import find_resumable_run, list_runs
 from audiencekit.runs.run import RunArguments
-from audiencekit.runs.start import look_at_target
+from audiencekit.runs.start import audience_id_of, look_at_target
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
@@ -32,9 +32,12 @@ from audiencekit.state.keys import known_state_key
 # --- Uploads to any target, from their arguments to their report: begun, continued under an id, or resumed ---
 
 
-async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
+async def upload_to_audience(audience: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
     """Do the same as `pipeline.upload_async`."""
-    return await upload_to(Target.audience(audience_id), source, **keywords)
+    source = items_of(source)
+    options, about_source = RunOptions.split(keywords)
+    audience_id = await audience_id_of(audience, options.settings)
+    return await upload_with(options, Target.audience(audience_id), source, about_source)
 
 
 async def upload_to(target: Target, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:

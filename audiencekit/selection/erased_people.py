@@ -48,6 +48,8 @@ from audiencekit.state.files import CHANGE, MOST_DOCUMENT_BYTES, explained, own_
 from audiencekit.state.key_command import GivenKey
 from audiencekit.state.keys import StateKey, find_state_key, read_earlier
 
+_NOT_ERASED: Final = "no one was erased from this state directory"
+_ALL_OF_THEM: Final = "give identifiers of the erasure; `audiencekit forgotten show` says how many keys are remembered"
 _MET: Final = "some people were erased with `forget`; they were left out, and count as suppressed"
 
 
@@ -131,6 +133,33 @@ def remember(
         return replace(people, own=np.unique(np.concatenate([people.own, tags])))
 
     return change_memory(state_dir, key, added, witness)
+
+
+def remove_person(
+    state_dir: Path, given: GivenKey, records: HashedRecords, witness: Witness | None = None
+) -> dict[str, Any]:
+    """Remove every key of `records` from the people erased here; the line of the log, with no key in it.
+
+    `removed` and `keys` count the keys that were removed, and those that are left; `imported` says that an import holds
+    some of the keys, which it keeps. Raises UsageError when none was erased here, and as `read_forgotten`.
+    """
+    if not needs_key(state_dir):
+        raise UsageError(f"{_NOT_ERASED}: nothing was removed")
+    line: dict[str, Any] = {}
+
+    def without(people: People) -> People:
+        tags = np.unique(_tags_of(Tagger(people.key, movable=True), records))
+        left = replace(people, own=people.own[~are_among(people.own, tags)])
+        is_imported = any(are_among(tags, each.tags).any() for each in people.imports)
+        removed = len(people.own) - len(left.own)
+        if not removed:
+            hint = "an import holds some of them: `audiencekit forgotten withdraw`" if is_imported else _ALL_OF_THEM
+            raise UsageError(f"{_NOT_ERASED} with these identifiers: nothing was removed", hint=hint)
+        line.update(append_line(state_dir, removed=removed, imported=is_imported, keys=len(left.all())))
+        return left
+
+    change_memory(state_dir, find_state_key(state_dir, given), without, witness)
+    return line
 
 
 def change_memory(

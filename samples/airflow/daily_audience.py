@@ -97,10 +97,10 @@ with DAG(
     sync = AudienceSyncOperator(
         task_id="sync",
         source=customers,
-        audience_id="{{ var.value.audience_id }}",
+        audience="{{ var.value.audience_id }}",
         options={"ttl_days": 90, "max_rejected_share": 0.2},
         trigger_rule="none_failed",
     )
-    ready = AudienceReadySensor(task_id="ready", audience_id="{{ var.value.audience_id }}", deferrable=True)
+    ready = AudienceReadySensor(task_id="ready", audience="{{ var.value.audience_id }}", deferrable=True)
     forget >> [keep_out, sync] >> remove([customers, refusals, erasures])
     sync >> ready

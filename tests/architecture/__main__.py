@@ -160,7 +160,7 @@ async def _of_too_many_requests() -> Way:
 
 
 async def _to_audience(source: Path, emulator: Emulator, settings: Any) -> None:
-    await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    await upload_async(source, audience=emulator.audience_id, settings=settings)
 
 
 async def _to_list(source: Path, emulator: Emulator, settings: Any) -> None:

@@ -16,7 +16,10 @@ from audiencekit.audiences.flexible import (
     Operator,
     Segment,
     draw,
+    leaves,
+    read_audience,
     read_document,
+    to_definition,
     to_sentence,
 )
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
@@ -57,11 +60,11 @@ def test_a_toml_file_gives_its_trees(tmp_path: Path) -> None:
     assert audience.root == Group(
         operator=Operator.AND,
         segments=(
-            Leaf(audience_id="abc1", lookback_days=30),
-            Leaf(audience_id="abc2", lookback_days=7, frequency=2, comparator=Comparator.MORE_THAN, negated=True),
+            Leaf(audience="abc1", lookback_days=30),
+            Leaf(audience="abc2", lookback_days=7, frequency=2, comparator=Comparator.MORE_THAN, negated=True),
             Group(
                 operator=Operator.OR,
-                segments=(Leaf(audience_id="abc3", lookback_days=1), Leaf(audience_id="abc4", lookback_days=14)),
+                segments=(Leaf(audience="abc3", lookback_days=1), Leaf(audience="abc4", lookback_days=14)),
             ),
         ),
     )
@@ -81,17 +84,20 @@ def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
 
 
 def test_a_document_knows_where_it_names_an_audience(tmp_path: Path) -> None:
-    """Every place of each, whatever the case of its id."""
-    again = {"not": {"or": [{**LEAF, "audience": "ABC1"}]}}
+    """Every place of each, by an id or a name; a name becomes the id that it is found to be."""
+    again = {"not": {"or": [{**LEAF, "audience": "Spring customers"}]}}
     content = {"audiences": [{"name": "a", "segments": LEAF}, {"name": "b", "segments": {"and": [LEAF, again]}}]}
     document = read_document(_write(tmp_path, content))
     assert document.leaf_paths == {
         "abc1": (
             "audiences[0].segments.audience",
             "audiences[1].segments.and[0].audience",
-            "audiences[1].segments.and[1].not.or[0].audience",
-        )
+        ),
+        "Spring customers": ("audiences[1].segments.and[1].not.or[0].audience",),
     }
+    found = document.with_ids({"Spring customers": "abc1"})
+    assert found.leaf_paths == {"abc1": (*document.leaf_paths["abc1"], *document.leaf_paths["Spring customers"])}
+    assert [leaf.audience for leaf in leaves(found.audiences[1].root)] == ["abc1", "abc1"]
     assert document.source.endswith("audiences.json")
 
 
@@ -127,9 +133,9 @@ def test_a_root_is_always_a_group_that_is_not_negated(tmp_path: Path, segments: 
         (_one({**LEAF, "lookback": True}), "audiences[0].segments.lookback", "1, 7, 14, 30"),
         (_one({**LEAF, "lookback": "7"}), "audiences[0].segments.lookback", "1, 7, 14, 30"),
         (_one({**LEAF, "audience": 17}), "audiences[0].segments.audience", "id"),
-        (_one({**LEAF, "audience": "a/b"}), "audiences[0].segments.audience", "id"),
-        (_one({**LEAF, "audience": "bücher"}), "audiences[0].segments.audience", "id"),
-        (_one({**LEAF, "audience": "a" * 33}), "audiences[0].segments.audience", "id"),
+        (_one({**LEAF, "audience": " "}), "audiences[0].segments.audience", "id"),
+        (_one({**LEAF, "audience": ["abc1"]}), "audiences[0].segments.audience", "id"),
+        (_one({**LEAF, "audience": "a" * 256}), "audiences[0].segments.audience", "id"),
         (_one({**LEAF, "frequency": 0}), "audiences[0].segments.frequency", "at least 1"),
         (_one({**LEAF, "frequency": 1.5}), "audiences[0].segments.frequency", "at least 1"),
         (_one({**LEAF, "frequency": -1}), "audiences[0].segments.frequency", "at least 1"),
@@ -210,13 +216,37 @@ def test_a_file_that_is_not_there_is_an_input_fault(tmp_path: Path) -> None:
         read_document(tmp_path / "nowhere.toml")
 
 
-A = Leaf(audience_id="a1", lookback_days=30)
-B = Leaf(audience_id="b2", lookback_days=1, frequency=2, comparator=Comparator.MORE_THAN)
-NOT_B = Leaf(audience_id="b2", lookback_days=7, negated=True)
+A = Leaf(audience="a1", lookback_days=30)
+B = Leaf(audience="b2", lookback_days=1, frequency=2, comparator=Comparator.MORE_THAN)
+NOT_B = Leaf(audience="b2", lookback_days=7, negated=True)
 
 
 def _audience(*segments: Segment, operator: Operator = Operator.AND) -> FlexibleAudience:
     return FlexibleAudience(name="people", root=Group(operator=operator, segments=segments))
+
+
+def test_a_definition_is_that_of_a_file(tmp_path: Path) -> None:
+    """It is read to the same audience; what is none is no audience."""
+    (audience,) = read_document(_write(tmp_path, TOML, "audiences.toml")).audiences
+    definition = to_definition(audience)
+    assert definition["segments"]["and"][1] == {
+        "not": {"audience": "abc2", "lookback": 7, "frequency": 2, "comparator": ">"}
+    }
+    assert read_audience(definition) == audience
+    assert [read_audience(wrong) for wrong in (None, {}, {"name": "x", "segments": {}})] == [None, None, None]
+
+
+def test_names_are_shown_where_they_are_known() -> None:
+    """Of ids, and of audiences that the file gives by name; what could drive a terminal is escaped."""
+    audience = _audience(A, NOT_B, Leaf(audience="Autumn \x1b[1m", lookback_days=7))
+    assert draw(audience, {"a1": "Spring customers"}).splitlines()[2:] == [
+        "    ├── 'Spring customers' (a1): at least once in the last 30 days",
+        "    ├── not b2: at least once in the last 7 days",
+        "    └── 'Autumn \\x1b[1m': at least once in the last 7 days",
+    ]
+    assert to_sentence(audience, {"a1": "Spring customers"}).startswith(
+        "People in 'Spring customers' (at least once in"
+    )
 
 
 @pytest.mark.parametrize(

@@ -109,18 +109,19 @@ async def test_a_batch_is_created_in_the_order_of_the_file(tmp_path: Path) -> No
 
 async def test_every_leaf_is_looked_up_at_once_and_told_at_its_places(tmp_path: Path) -> None:
     """Deleted, another account's, not there: all of them, wherever they stand; nothing is sent."""
-    leaves = [{"audience": each, "lookback": 1} for each in ("ABC1", "abc2", "abc3", "abc4", "Abc2")]
-    content = {"audiences": [{"name": "one", "segments": {"or": [*leaves[:4], {"not": leaves[4]}]}}]}
+    leaves = [{"audience": each, "lookback": 1} for each in ("Buyers", "abc2", "abc3", "abc4", "Old", "None of ours")]
+    content = {"audiences": [{"name": "one", "segments": {"or": [*leaves[:4], {"not": leaves[4]}, leaves[5]]}}]}
     service = Service()
     problems = await _refused(_read(tmp_path, content), service)
     assert problems == {
         "audiences[0].segments.or[1].audience": "audience abc2 is deleted",
         "audiences[0].segments.or[2].audience": "audience abc3 belongs to another account; only our own can be used",
         "audiences[0].segments.or[3].audience": "there is no audience abc4 in the account",
-        "audiences[0].segments.or[4].not.audience": "audience abc2 is deleted",
+        "audiences[0].segments.or[4].not.audience": "audience of this name is deleted",
+        "audiences[0].segments.or[5].audience": "no audience has this name",
     }
     assert service.batches == []
-    assert [(each["scope"], each["ids"]) for each in service.listings[:2]] == [
+    assert [(each["scope"], each["ids"]) for each in service.listings[3:5]] == [
         ("OWNER", ["abc1", "abc2", "abc3", "abc4"]),
         ("SHARED", ["abc3", "abc4"]),
     ]
@@ -250,8 +251,8 @@ async def _names(client: AdsClient) -> list[str]:
 async def test_the_emulator_creates_them_once(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
     """A second time their names are taken, and a deleted leaf is seen."""
     async with open_client(settings) as client:
-        leaf = (await client.create_custom_audience(name="leaf")).data["id"]
-        document = _document(tmp_path, "one", "two", audience=leaf.upper())
+        leaf = (await client.create_custom_audience(name="Leaf")).data["id"]
+        document = _document(tmp_path, "one", "two", audience="Leaf")
         created = await create_audiences(document, client, clock=StepClock())
         assert [each.state for each in created] == ["created", "created"]
         shown = (await client.get_custom_audience(str(created[1].id))).data
@@ -341,12 +342,12 @@ def test_every_disputed_default_is_written_out() -> None:
     root = Group(
         operator=Operator.AND,
         segments=(
-            Leaf(audience_id="abc1", lookback_days=30),
+            Leaf(audience="abc1", lookback_days=30),
             Group(
                 operator=Operator.OR,
                 segments=(
-                    Leaf(audience_id="abc2", lookback_days=7, frequency=3, comparator=Comparator.LESS_THAN),
-                    Leaf(audience_id="abc3", lookback_days=1, negated=True),
+                    Leaf(audience="abc2", lookback_days=7, frequency=3, comparator=Comparator.LESS_THAN),
+                    Leaf(audience="abc3", lookback_days=1, negated=True),
                 ),
                 negated=True,
             ),

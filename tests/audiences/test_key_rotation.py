@@ -44,11 +44,11 @@ def source(tmp_path: Path) -> Path:
 @pytest.fixture
 async def filled(emulator: Emulator, settings: Settings, source: Path) -> Settings:
     """A state directory whose key lies in its file, with a snapshot, changes since, journals and a memory."""
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     await forget_async(PEOPLE[1:2], settings=settings)
     source.write_text(source.read_text() + "new@example.org\n")
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
-    await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
+    await upload_async(source, audience=emulator.audience_id, settings=settings)
     assert list(settings.state_dir.glob("snapshots/*/recent"))
     return settings
 
@@ -68,7 +68,7 @@ async def test_all_goes_on_under_the_new_key(emulator: Emulator, filled: Setting
     assert not (filled.state_dir / ROTATION).exists()
     plan = await asyncio.to_thread(check, source, settings=filled)
     assert plan.rows.suppressed == 1
-    report = await sync_async(source, audience_id=emulator.audience_id, settings=filled)
+    report = await sync_async(source, audience=emulator.audience_id, settings=filled)
     assert (report.requests_planned, report.rows.unchanged) == (0, 30)
     assert all(run["state"] == "complete" and "journal" not in run for run in list_runs(filled.state_dir, new))
     assert (await asyncio.to_thread(verify_erasures, filled))["verified"]

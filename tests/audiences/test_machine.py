@@ -20,7 +20,7 @@ PEOPLE = "email\n" + "".join(f"p{number}@example.com\n" for number in range(120)
 async def test_audiences_of_every_account_are_there(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
     """With their sizes and names; one of the account of the settings has its members and their expiry, too."""
     (tmp_path / "list.csv").write_text(PEOPLE)
-    await sync_async(tmp_path / "list.csv", audience_id=emulator.audience_id, settings=settings)
+    await sync_async(tmp_path / "list.csv", audience=emulator.audience_id, settings=settings)
     AudienceSizes(settings.state_dir, "otheraccount").note("h2cd3", 700, "2026-01-01T00:00:00Z")
     KnownAudiences(settings.state_dir, "otheraccount").note({"h2cd3": "Of another account"})
     document = look_at_machine(dataclasses.replace(settings, account_id=None))

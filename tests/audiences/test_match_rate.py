@@ -93,35 +93,35 @@ async def test_the_people_provided_are_counted_by_runs_or_by_the_snapshot(tmp_pa
     """Nothing at first; by runs an interval; by a snapshot the very number, whatever the runs before it."""
     async with Emulator() as emulator:
         settings: Settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
-        audience: dict[str, Any] = {"audience_id": emulator.audience_id, "settings": settings}
-        assert count_provided(**audience) is None
+        audience: dict[str, Any] = {"audience": emulator.audience_id, "settings": settings}
+        assert count_provided(audience["audience"], settings) is None
         await upload_async(_list(tmp_path, range(300)), **audience)
-        assert count_provided(**audience) == Provided(least=300, most=300, source="runs")
+        assert count_provided(audience["audience"], settings) == Provided(least=300, most=300, source="runs")
         await upload_async(_list(tmp_path, range(200, 400)), **audience)
-        assert count_provided(**audience) == Provided(least=300, most=500, source="runs")
+        assert count_provided(audience["audience"], settings) == Provided(least=300, most=500, source="runs")
         await upload_async(_list(tmp_path, range(50)), operation="delete", **audience)
-        assert count_provided(**audience) == Provided(least=250, most=500, source="runs")
+        assert count_provided(audience["audience"], settings) == Provided(least=250, most=500, source="runs")
         await sync_async(_list(tmp_path, range(120)), replace=True, **audience)
-        assert count_provided(**audience) == Provided(least=120, most=120, source="snapshot")
+        assert count_provided(audience["audience"], settings) == Provided(least=120, most=120, source="snapshot")
 
 
 async def test_a_run_of_both_operations(tmp_path: Path) -> None:
     """How many of its records were put in is not told: it may be all, or none."""
     async with Emulator() as emulator:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
-        audience: dict[str, Any] = {"audience_id": emulator.audience_id, "settings": settings}
+        audience: dict[str, Any] = {"audience": emulator.audience_id, "settings": settings}
         await upload_async(_list(tmp_path, range(300)), **audience)
         lines = [f"p{number}@example.com,{'delete' if number % 2 else 'update'}" for number in range(300, 340)]
         (tmp_path / "mixed.csv").write_text("\n".join(["email,what", *lines, ""]))
         await upload_async(tmp_path / "mixed.csv", operation_column="what", **audience)
-        assert count_provided(**audience) == Provided(least=260, most=340, source="runs")
+        assert count_provided(audience["audience"], settings) == Provided(least=260, most=340, source="runs")
 
 
 async def test_entries_that_have_expired(tmp_path: Path) -> None:
     """Runs whose entries are over count no more."""
     async with Emulator() as emulator:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
-        await upload_async(_list(tmp_path, range(300)), audience_id=emulator.audience_id, settings=settings, ttl_days=2)
+        await upload_async(_list(tmp_path, range(300)), audience=emulator.audience_id, settings=settings, ttl_days=2)
         later = datetime.fromtimestamp(emulator.clock.now() + 3 * 86_400, UTC)
         assert count_provided(emulator.audience_id, settings, later) is None
 
@@ -145,7 +145,7 @@ async def test_the_rate_over_time(tmp_path: Path) -> None:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
         sizes = AudienceSizes(settings.state_dir, settings.account_id)
         sizes.note(emulator.audience_id, 90, "2020-01-01T00:00:00Z")
-        await sync_async(_list(tmp_path, range(120)), audience_id=emulator.audience_id, settings=settings)
+        await sync_async(_list(tmp_path, range(120)), audience=emulator.audience_id, settings=settings)
         sizes.note(emulator.audience_id, 60, "2099-01-01T00:00:00Z")
         sizes.note(emulator.audience_id, 500, "2099-01-02T00:00:00Z")
         history = size_history(emulator.audience_id, settings)
@@ -170,7 +170,7 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
     """Newest first; `last` is the newest of both, and an id says which of them it is."""
     source = tmp_path / "people.csv"
     source.write_text("email\nada@example.org\n")
-    run = await upload_async(source, audience_id=emulator.audience_id, settings=settings, run_id="zz-contacts")
+    run = await upload_async(source, audience=emulator.audience_id, settings=settings, run_id="zz-contacts")
     held = TargetLock(
         settings.state_dir, settings.require_account(), Target.audience(emulator.audience_id), "20261121-1"
     )
@@ -199,7 +199,7 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
         (at_work, _) = list_history(settings.state_dir)
         assert (at_work["running"], at_work["resumable"]) == (True, False)
     source.write_text("email\nbo@example.org\n")
-    later = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    later = await upload_async(source, audience=emulator.audience_id, settings=settings)
     assert find_in_history(settings.state_dir, "last") == (later.run_id, False)
     assert [one["run_id"] for one in list_history(settings.state_dir)] == [later.run_id, erasure_id, run.run_id]
 

@@ -98,7 +98,7 @@ async def _erase_in_vain(emulator: Emulator, settings: Settings) -> str:
 async def _upload(directory: Path, emulator: Emulator, settings: Settings) -> Report:
     source = directory / "people.csv"
     source.write_text("email\nbob@example.org\n")
-    return await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    return await upload_async(source, audience=emulator.audience_id, settings=settings)
 
 
 async def _cut_short(directory: Path, emulator: Emulator, settings: Settings, name: str) -> str:
@@ -106,7 +106,7 @@ async def _cut_short(directory: Path, emulator: Emulator, settings: Settings, na
     source = directory / f"{name}.csv"
     source.write_text("email\nbob@example.org\n")
     with pytest.raises(NotFinished) as caught:
-        await upload_async(source, audience_id=emulator.audience_id, settings=settings, limiter=EndsAfter(0))
+        await upload_async(source, audience=emulator.audience_id, settings=settings, limiter=EndsAfter(0))
     assert caught.value.document is not None
     run_id = str(caught.value.document["run_id"])
     assert caught.value.document["continue_with"] == f"audiencekit resume {run_id}"
@@ -125,7 +125,7 @@ async def test_last_is_what_can_be_resumed_and_not_what_is_newest(
     second = await _cut_short(tmp_path, emulator, settings, "two")
     (tmp_path / "none.csv").write_text("email\nnull\n")
     with pytest.raises(PlanRefused):
-        await upload_async(tmp_path / "none.csv", audience_id=emulator.audience_id, settings=settings)
+        await upload_async(tmp_path / "none.csv", audience=emulator.audience_id, settings=settings)
     assert (await resume_run_async("last", settings=settings)).run_id == second
     assert other.state == "complete"
 

@@ -38,7 +38,7 @@ async def test_a_frame_shows_nothing(
     given = frame if fault != "numbers" else pa.table({"email": [1.5550147e10], WORD: [WORD]})
     shown: dict[str, bytes] = {}
     try:
-        report = await upload_async(given, audience_id=emulator.audience_id, settings=settings)
+        report = await upload_async(given, audience=emulator.audience_id, settings=settings)
         shown["report"] = json.dumps(report.to_json()).encode() + repr(report).encode()
     except AudiencekitError as error:
         shown["error"] = frames_of(error) + error.hint.encode()

@@ -58,12 +58,12 @@ async def test_upload_shows_nothing(
     """Neither a whole run nor one that the service refuses leaves a marker or a hash anywhere but on the wire."""
     source = tmp_path / "source"
     source.write_bytes(SOURCES["row faults"])
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings)
     shown = {"report": json.dumps(report.to_json()).encode() + repr(report).encode()}
     shown["pages"] = (report_page(report.to_json()) + machine_page(look_at_machine(settings), OWN)).encode()
     assert report.rows.sent > 0
     with pytest.raises(AudiencekitError) as caught:
-        await upload_async(source, audience_id="zzzz", settings=settings)
+        await upload_async(source, audience="zzzz", settings=settings)
     shown["error"] = frames_of(caught.value)
     shown |= printed()
     assert leaks_by_place(shown) == {}

@@ -32,10 +32,10 @@ async def test_a_purge_shows_nothing_and_leaves_nothing(
     """Of a run that is complete, of one that kept its spool, and of an erasure; also when a file cannot go."""
     source = tmp_path / "source"
     source.write_bytes(SOURCES["row faults"])
-    await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    await upload_async(source, audience=emulator.audience_id, settings=settings)
     with pytest.raises(NotFinished):
         await upload_async(
-            source, audience_id=emulator.audience_id, settings=settings, limiter=EndsAfter(0), keep_spool=True
+            source, audience=emulator.audience_id, settings=settings, limiter=EndsAfter(0), keep_spool=True
         )
     await forget_async([f"{WORD}@example.com"], settings=settings)
     moment, now = time.time() - 40 * DAY, datetime.now(UTC)
@@ -55,9 +55,7 @@ async def test_a_purge_shows_nothing_and_leaves_nothing(
     receipt = purge(ORDER, settings, now)
     shown["receipt"] = _all_of(receipt)
     assert receipt.removed == {"leftovers": 2}
-    await upload_async(
-        source, audience_id=emulator.audience_id, settings=replace(settings, retention=timedelta(hours=1))
-    )
+    await upload_async(source, audience=emulator.audience_id, settings=replace(settings, retention=timedelta(hours=1)))
     shown |= printed()
     assert leaks_by_place(shown) == {}
     left = files_in(tmp_path, but=source)

@@ -82,5 +82,57 @@ def test_a_deletion_names_the_audience_and_takes_no_for_an_answer(run: Run, serv
         os.close(theirs)
         assert done.returncode == 0, done.stderr
         assert f"Delete audience {made['id']}, 'Spring customers', size " in done.stderr
+        assert "its name cannot be used again" in done.stderr
+        assert "used by nothing" in done.stderr
         assert ("nothing was changed" in done.stderr) != deleted
         assert (run("audiences", "show", made["id"], **service.env).returncode == 0) != deleted
+
+
+def test_a_deletion_looks_whether_the_audience_is_there_before_it_asks(run: Run, service: Service) -> None:
+    """Not for `--yes`, with no terminal: first for the right name."""
+    done = run("audiences", "delete", "Wrong", **service.env)
+    assert (done.returncode, "no audience is called 'Wrong'" in done.stderr) == (2, True)
+    done = run("audiences", "delete", "zzzz", **service.env)
+    assert (done.returncode, "--yes" in done.stderr) == (3, False)
+    done = run("audiences", "delete", service.audience_id, **service.env)
+    assert (done.returncode, "give --yes" in done.stderr) == (2, True)
+
+
+def test_an_audience_is_renamed(run: Run, service: Service) -> None:
+    """By its old name, to one that is free and names no one; this machine knows the new one."""
+    env = service.env
+    made = json.loads(run("audiences", "create", "Spring", "--json", **env).stdout)
+    run("audiences", "create", "Autumn", **env)
+    taken = run("audiences", "rename", "Spring", "Autumn", **env)
+    assert (taken.returncode, "an audience named 'Autumn' exists already" in taken.stderr) == (3, True)
+    personal = run("audiences", "rename", "Spring", "ada@canarymail.com", **env)
+    assert (personal.returncode, "canarymail" in personal.stderr) == (3, False)
+    tried = run("audiences", "rename", "Spring", "Spring customers", "--dry-run", **env)
+    assert tried.stdout.startswith("would send: PUT ")
+    renamed = run("audiences", "rename", "Spring", "Spring customers", **env)
+    assert (renamed.returncode, renamed.stdout.split("  ")[-1]) == (0, "'Spring customers'\n")
+    shown = run("audiences", "show", "Spring customers", "--json", **env)
+    assert json.loads(shown.stdout)["id"] == made["id"]
+
+
+def test_an_audience_is_shared_and_unshared(run: Run, service: Service) -> None:
+    """With an account; `show --used` says so, and a second `unshare` that it is not shared."""
+    env = service.env
+    other = json.loads(run("api", "create_account", "--yes", **env).stdout)[0]["id"]
+    share = ("audiences", "share", service.audience_id, other)
+    assert "give --yes" in run(*share, **env).stderr
+    assert run(*share, "--dry-run", **env).stdout.startswith("would send: POST ")
+    assert run("audiences", "unshare", service.audience_id, other, **env).returncode == 3
+    done = run(*share, "--yes", "--write", **env)
+    assert done.stdout == f"shared with account {other}, read write\n"
+    assert (
+        f"shared with account {other}, read write"
+        in run("audiences", "show", service.audience_id, "--used", **env).stdout
+    )
+    used = json.loads(run("audiences", "show", service.audience_id, "--used", "--json", **env).stdout)["used_by"]
+    assert [each["granted_account_id"] for each in used["permissions"]] == [other]
+    done = run("audiences", "unshare", service.audience_id, other, **env)
+    assert done.stdout == f"no longer shared with account {other}, read write\n"
+    again = run("audiences", "unshare", service.audience_id, other, **env)
+    assert (again.returncode, f"is not shared with account {other}" in again.stderr) == (3, True)
+    assert run("audiences", "share", service.audience_id, "An Account", "--yes", **env).returncode == 2

@@ -18,7 +18,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 COMMANDS = [
     ("check", "list.csv", "--json"), ("prepare", "list.csv", "--out", "out", "--json"), ("runs", "--json"),
     ("report",), ("upload", "list.csv", "--audience", "x1"), ("resume", "last"), ("audiences", "list"),
-    ("sync", "list.csv", "--audience", "x1", "--plan"), ("expiry", "--audience", "x1"), ("whoami",), ("hash", "email"),
+    ("sync", "list.csv", "--audience", "x1", "--dry-run", "--offline"), ("expiry", "--audience", "x1"), ("whoami",),
+    ("hash", "email"),
     ("forget",), ("do-not-reach", "show"), ("api", "list_accounts"), ("audiences", "wait", "x1"), ("logout",),
 ]  # fmt: skip
 

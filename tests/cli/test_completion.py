@@ -112,6 +112,20 @@ def test_a_word_is_completed(
         shell.wait_for(completed)
 
 
+@pytest.mark.services
+@pytest.mark.parametrize(("name", "command", "start"), [pytest.param(*each, id=each[0]) for each in _shells()])
+def test_names_are_listed_beside_ids(home: Path, name: str, command: Sequence[str], start: str) -> None:
+    """Of several audiences, at the second Tab; the line stays as it was typed."""
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is missing")
+    with _shell(home, *command) as shell:
+        shell.type(start + "echo be''gun\n")
+        shell.wait_for("begun")
+        shell.type("audiencekit expiry --audience \t\t")
+        for known in ("h1ab2", "Spring customers", "k9", "Autumn"):
+            shell.wait_for(known)
+
+
 FISH = [
     ("audiencekit resum", "resume"),
     ("audiencekit report 2026", RUN),
@@ -148,6 +162,12 @@ def test_the_first_row_of_a_list_without_a_header_is_not_shown(home: Path) -> No
     assert _asked(home, "audiencekit check bare.csv --ignore ") == ["plain,column1", "plain,column2"]
 
 
+def test_an_audience_has_its_name_beside_it(home: Path) -> None:
+    """For the list that bash shows; commands have no description there."""
+    assert _asked(home, "audiencekit expiry --audience h") == ["plain,h1ab2", "described,h1ab2  (Spring customers)"]
+    assert _asked(home, "audiencekit resum") == ["plain,resume"]
+
+
 def test_kinds_come_before_columns(home: Path) -> None:
     """Of suppression sources, those of their files."""
     assert "open,phone_number=" in _asked(home, "audiencekit check list.csv --map ph")
@@ -172,7 +192,7 @@ def test_a_state_directory_that_is_not_there_completes_last_alone(home: Path) ->
 
 def test_an_audience_is_found_by_its_name(home: Path) -> None:
     """Its id takes the place of what was typed."""
-    assert _asked(home, "audiencekit expiry --audience spr") == ["plain,h1ab2"]
+    assert _asked(home, "audiencekit expiry --audience spr") == ["plain,h1ab2", "described,h1ab2  (Spring customers)"]
 
 
 def test_the_names_of_a_setup_are_completed(home: Path) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, Service
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import COMMAND, environment, start
 
 
 def _members(service: Service) -> int:
@@ -67,6 +69,37 @@ def test_an_erasure_that_is_not_there(run: Run) -> None:
         assert (ended.returncode, "no such erasure" in ended.stderr) == (2, True)
 
 
+def test_a_person_comes_back(run: Run, service: Service, tmp_path: Path) -> None:
+    """One at a time, named on stdin or typed unseen at a terminal; it asks, and no one else comes back."""
+    (tmp_path / "people.csv").write_text("email\nada@example.org\nbo@example.org\ncy@example.org\n")
+    assert run("forget", text="ada@example.org\nbo@example.org\n", **service.env).returncode == 0
+    assert "give --yes" in run("forgotten", "remove", text="ada@example.org\n").stderr
+    many = run("forgotten", "remove", "--yes", text="".join(f"p{number}@example.org\n" for number in range(21)))
+    assert (many.returncode, "one person at a time" in many.stderr) == (2, True)
+    wrong = run("forgotten", "remove", "--yes", text="Ada Lovelace\n")
+    assert (wrong.returncode, "Lovelace" in wrong.stderr) == (3, False)
+    for answer, sent in ((b"n", 1), (b"y", 2)):
+        ours, theirs = pty.openpty()
+        process = start(
+            [*COMMAND, "forgotten", "remove"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path,
+            env=environment(tmp_path / "state"), start_new_session=True,
+        )  # fmt: skip
+        shown = b""
+        for prompt, typed in ((b"ends): ", b"Ada@example.org"), (b"ends): ", b""), (b"[y/N]: ", answer)):
+            while not shown.endswith(prompt):
+                shown += os.read(ours, 1)
+            os.write(ours, typed + b"\n")
+            shown += b"|"
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
+        os.close(ours)
+        os.close(theirs)
+        assert b"example.org" not in shown
+        plan = json.loads(run("check", "people.csv", "--json").stdout)
+        assert plan["rows"]["pending"] == sent, shown
+    again = run("forgotten", "remove", "--yes", text="ada@example.org\n")
+    assert (again.returncode, "no one was erased" in again.stderr) == (2, True)
+
+
 ForgottenRun = Callable[..., subprocess.CompletedProcess[str]]
 LIST = "email\nzz.a@canarymail.com\nzz.b@canarymail.com\n"
 
@@ -78,7 +111,7 @@ def _commands(audience: str) -> dict[str, tuple[str, ...]]:
         "prepare": ("prepare", "list.csv", "--out", "out"),
         "upload": ("upload", "list.csv", "--audience", audience),
         "sync": ("sync", "list.csv", "--audience", audience),
-        "plan of a sync": ("sync", "list.csv", "--audience", audience, "--plan"),
+        "plan of a sync": ("sync", "list.csv", "--audience", audience, "--dry-run", "--offline"),
         "renew": ("renew", "--audience", audience, "--before", "400d"),
         "do-not-reach": ("do-not-reach", "upload", "list.csv"),
         "forget": ("forget",),

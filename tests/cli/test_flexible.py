@@ -157,3 +157,40 @@ def test_create_needs_credentials(flexible: Run, tmp_path: Path) -> None:
     done = flexible("create", path, "--yes", AUDIENCEKIT_PROFILE="x", AUDIENCEKIT_ACCOUNT_ID="abc")
     assert done.returncode == 77
     assert "AUDIENCEKIT_CONSUMER_KEY" in done.stderr
+
+
+def test_flexible_audiences_are_listed_and_shown_with_names(
+    flexible: Run, run: Run, service: Service, tmp_path: Path
+) -> None:
+    """Their definitions are known where they were created; an audience that they use is said to be used."""
+    env = service.env
+    base = json.loads(run("audiences", "create", "Spring customers", "--json", **env).stdout)
+    assert flexible("list", **env).stderr == "no flexible audiences yet\n"
+    path = _write(tmp_path, "Spring customers", "Lapsed buyers")
+    assert "└── 'Spring customers': at least once in the last 7 days" in flexible("check", path, **env).stdout
+    created = json.loads(flexible("create", path, "--yes", "--json", **env).stdout)["audiences"][0]
+    assert created["id"] in flexible("list", **env).stdout
+    leaf = f"    └── 'Spring customers' ({base['id']}): at least once in the last 7 days"
+    shown = flexible("show", "Lapsed buyers", **env)
+    assert shown.stdout.splitlines()[-2:] == [
+        leaf, "People in 'Spring customers' (at least once in the last 7 days)."
+    ]  # fmt: skip
+    document = json.loads(flexible("show", created["id"], "--json", **env).stdout)
+    leaf_of_file = {"audience": base["id"], "lookback": 7, "frequency": 1, "comparator": ">="}
+    assert document["definition"] == {"name": "Lapsed buyers", "segments": {"and": [leaf_of_file]}}
+    used = run("audiences", "show", base["id"], "--used", **env)
+    assert f"flexible audience {created['id']} 'Lapsed buyers'" in used.stdout
+    elsewhere = flexible("show", created["id"], AUDIENCEKIT_STATE_DIR=str(tmp_path / "other"), **env)
+    assert (elsewhere.returncode, "was not created on this machine" in elsewhere.stderr) == (0, True)
+    assert flexible("show", base["id"], **env).returncode == 3
+    renamed = run("audiences", "rename", created["id"], "Another", **env)
+    assert (renamed.returncode, "a flexible audience cannot be changed" in renamed.stderr) == (3, True)
+
+
+def test_create_looks_whether_things_exist_before_it_asks(flexible: Run, service: Service, tmp_path: Path) -> None:
+    """The file, the audiences in it, the names: then for a terminal or `--yes`."""
+    assert flexible("create", str(tmp_path / "missing.json"), **service.env).returncode == 74
+    done = flexible("create", _write(tmp_path, "None of ours", "one"), **service.env)
+    assert (done.returncode, "audiences[0].segments.audience: no audience has this name" in done.stderr) == (3, True)
+    done = flexible("create", _write(tmp_path, service.audience_id, "one"), **service.env)
+    assert (done.returncode, "give --yes" in done.stderr) == (2, True)

@@ -33,13 +33,14 @@ def test_a_file_that_lies_there_is_named_before_it_is_used(run: Run, service: Se
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "may be another person's" in refused.stderr
     assert "--remember" in refused.stderr
-    planned = run("run", "--all", "--plan", "--setup", "audiencekit.toml", "--remember", **service.env)
+    planned = run("run", "--all", "--dry-run", "--offline", "--setup", "audiencekit.toml", "--remember", **service.env)
     assert planned.stdout.splitlines() == [f"spring  planned, {ROWS} put in, {ROWS} members", "", "state: planned"]
     assert json.loads(service.get("/__requests")) == []
     done = run("run", "spring", **service.env)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"spring  complete, {ROWS} put in, {ROWS} members")
     target = f"audience {service.audience_id} in account {service.ready['account_id']} (shop)"
     assert done.stderr.index(target) < done.stderr.index("sending")
+    assert "if the run is interrupted, `audiencekit run spring` continues it" in done.stderr
     assert run("check", "list.csv").returncode == 0
 
 
@@ -103,7 +104,7 @@ def test_the_do_not_reach_list_of_the_account_has_its_turn(run: Run, service: Se
     write_setup(tmp_path, service, more=OBJECTIONS)
     target = f"update of the do-not-reach list in account {service.ready['account_id']} (shop)"
     run_all = ("run", "--all", "--setup", "audiencekit.toml")
-    planned = run(*run_all, "--plan", **service.env)
+    planned = run(*run_all, "--dry-run", "--offline", **service.env)
     assert planned.stdout.splitlines()[1] == f"objections  planned, {ROWS} to send"
     assert json.loads(service.get("/__requests")) == []
     tried = run(*run_all, "--dry-run", **service.env)

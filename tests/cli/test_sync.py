@@ -42,14 +42,14 @@ def terminal(tmp_path: Path, emulator: Emulator, commands: Commands) -> Terminal
 async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> None:
     """Planned, synced, synced again, refused, looked at, renewed; each prints what it did."""
     terminal.write(PEOPLE)
-    planned = json.loads((await terminal.run("sync", "list.csv", "--plan", "--json")).stdout)
+    planned = json.loads((await terminal.run("sync", "list.csv", "--dry-run", "--offline", "--json")).stdout)
     assert planned["changes"]["additions"] == planned["plan"]["records"] == 120
     assert {"requests", "bytes", "minutes"} <= set(planned["plan"])
-    shown = (await terminal.run("sync", "list.csv", "--plan", "--verbose")).stdout
+    shown = (await terminal.run("--verbose", "sync", "list.csv", "--dry-run", "--offline")).stdout
     assert "the same command continues it" in shown
     assert "can be resumed" not in shown
     smaller = ("--max-records-per-request", "50", "--max-records-per-operation", "1", "--max-body-bytes", "20000")
-    planned = json.loads((await terminal.run("sync", "list.csv", "--plan", "--json", *smaller)).stdout)
+    planned = json.loads((await terminal.run("sync", "list.csv", "--dry-run", "--offline", "--json", *smaller)).stdout)
     assert (planned["plan"]["requests"], planned["plan"]["operations"]) == (3, 120)
     assert not emulator.store.requests.documents()
     report = json.loads((await terminal.run("sync", "list.csv", "--json")).stdout)

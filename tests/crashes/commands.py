@@ -28,15 +28,15 @@ async def nothing(scene: Scene) -> None:
 
 def upload(scene: Scene) -> Coroutine[Any, Any, Any]:
     """Put the list into the audience."""
-    return audiencekit.upload_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
+    return audiencekit.upload_async(scene.source, audience=scene.emulator.audience_id, settings=scene.settings)
 
 
 def named_upload(scene: Scene) -> Coroutine[Any, Any, Any]:
     """The same under an id of its own."""
     audience_id = scene.emulator.audience_id
-    return audiencekit.upload_async(scene.source, audience_id=audience_id, settings=scene.settings, run_id="nightly-1")
+    return audiencekit.upload_async(scene.source, audience=audience_id, settings=scene.settings, run_id="nightly-1")
 
 
 def sync(scene: Scene) -> Coroutine[Any, Any, Any]:
     """Make the audience the list."""
-    return audiencekit.sync_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
+    return audiencekit.sync_async(scene.source, audience=scene.emulator.audience_id, settings=scene.settings)

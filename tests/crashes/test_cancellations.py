@@ -225,7 +225,7 @@ class Watching(audiencekit.NoProgress):
                 os.kill(os.getpid(), signal.SIGINT)
             sends.set()
 
-given = {"audience_id": audience, "progress": Watching(), "run_id": "nightly-1", "max_body_bytes": 2_000}
+given = {"audience": audience, "progress": Watching(), "run_id": "nightly-1", "max_body_bytes": 2_000}
 
 async def main():
     uploading = asyncio.create_task(audiencekit.upload_async(source, **given))

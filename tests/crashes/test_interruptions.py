@@ -38,11 +38,11 @@ PEOPLE = [f"person{number}@canarymail.com" for number in range(5)]
 
 
 async def _brief_sync(scene: Scene) -> None:
-    await sync_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings, ttl_days=20)
+    await sync_async(scene.source, audience=scene.emulator.audience_id, settings=scene.settings, ttl_days=20)
 
 
 def _renew(scene: Scene) -> Coroutine[Any, Any, Any]:
-    return renew_async(audience_id=scene.emulator.audience_id, settings=scene.settings)
+    return renew_async(audience=scene.emulator.audience_id, settings=scene.settings)
 
 
 def _forget(scene: Scene) -> Coroutine[Any, Any, Any]:
@@ -149,12 +149,12 @@ async def test_of_a_cancelled_upload_nothing_goes_on_and_a_resume_sends_the_rest
     source = tmp_path / "list.csv"
     source.write_text("\n".join(["email", *(f"person{number}@canarymail.com" for number in range(ROWS))]) + "\n")
     base = replace(load_settings(ready["env"], directory=tmp_path, state_dir=tmp_path / "first"), concurrency=2)
-    await upload_async(source, audience_id=ready["audience_id"], settings=base)  # opens what stays open
+    await upload_async(source, audience=ready["audience_id"], settings=base)  # opens what stays open
     before = asyncio.all_tasks(), _threads(), _open_files()
     resumed = 0
     for at in range(1, MOST_STEPS):
         settings = replace(base, state_dir=tmp_path / f"state{at}")
-        uploading = upload_async(source, audience_id=ready["audience_id"], settings=settings, keep_spool=True)
+        uploading = upload_async(source, audience=ready["audience_id"], settings=settings, keep_spool=True)
         at_all = (at, *(at + later for later in again))
 
         async def work(uploading: Any = uploading, at_all: tuple[int, ...] = at_all) -> tuple[Any, int]:

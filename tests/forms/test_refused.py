@@ -35,7 +35,7 @@ def upload(ads: RunningEmulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Uploads a source to the audience of the emulator."""
     for name, value in {**ads.env, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state")}.items():
         monkeypatch.setenv(name, value)
-    return lambda source, **keywords: audiencekit.upload(source, audience_id=ads.audience_id, **keywords)
+    return lambda source, **keywords: audiencekit.upload(source, audience=ads.audience_id, **keywords)
 
 
 def _refusal(upload: Upload, source: Any, sent: Sent, **keywords: Any) -> AudiencekitError:

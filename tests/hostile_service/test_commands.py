@@ -37,7 +37,8 @@ FORGET: Final = ("forget", "--from", "people", "--no-header", "--map", "email=co
 
 def _asking(audience_id: str) -> list[tuple[str, ...]]:
     return [
-        ("whoami",), ("doctor",), ("audiences", "list"), ("audiences", "show", audience_id),
+        ("whoami",), ("doctor",), ("audiences", "list"), ("audiences", "show", audience_id, "--used"),
+        ("flexible", "list"),
         ("audiences", "health", audience_id),
         ("audiences", "wait", audience_id, "--timeout", "1s", "--interval", "1s"), ("do-not-reach", "show"),
         ("api", "list_custom_audiences", "--all"), ("api", "list_accounts", "--json"), ("activity", "subscribe"),
@@ -48,7 +49,8 @@ def _asking(audience_id: str) -> list[tuple[str, ...]]:
 
 def _sending(audience_id: str) -> list[tuple[str, ...]]:
     return [
-        ("audiences", "create", "fresh"), ("do-not-reach", "upload", "list.csv"),
+        ("audiences", "create", "fresh"), ("audiences", "rename", audience_id, "renamed"),
+        ("do-not-reach", "upload", "list.csv"),
         ("upload", "list.csv", "--audience", audience_id), ("sync", "list.csv", "--audience", audience_id),
         FORGET, RESUME,
     ]  # fmt: skip

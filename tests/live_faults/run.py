@@ -92,7 +92,7 @@ class Live:
         timer = Timer(self, nth, orders or [])
         return await self._end_of(
             upload_async(
-                self.source, audience_id=self.emulator.audience_id, settings=self.settings, limiter=timer,
+                self.source, audience=self.emulator.audience_id, settings=self.settings, limiter=timer,
                 operation_column="operation", hashed=["email", "handle"], expires_at=IN_HALF_A_YEAR,
             )
         )  # fmt: skip

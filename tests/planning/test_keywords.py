@@ -58,7 +58,7 @@ def test_the_defaults_shown_are_those_that_hold() -> None:
 
 def test_every_option_of_the_command_line_has_a_keyword_or_a_word_about_it() -> None:
     """Under its own name, or another that the error tells."""
-    parameters = inspect.signature(audiencekit.upload).parameters.keys() - {"audience_id"}
+    parameters = inspect.signature(audiencekit.upload).parameters.keys()
     options = [one for one in upload.params if isinstance(one, click.Option) and one.name != "help"]
     names = {option.opts[0].removeprefix("--").replace("-", "_") for option in options}
     assert names - parameters - ELSEWHERE.keys() == set()
@@ -69,7 +69,7 @@ def test_every_option_of_the_command_line_has_a_keyword_or_a_word_about_it() -> 
     [
         ({"map": {"email": "mail"}}, "there is no `map`; it is `columns`"),
         ({"no_header": True}, "there is no `no_header`; it is `header=False`"),
-        ({"audience": "a1"}, "there is no `audience`; it is `audience_id`"),
+        ({"audience_id": "a1"}, "there is no `audience_id`; it is `audience`, an id or a name"),
         ({"contry": "DE"}, "there is no `contry`; perhaps `country`"),
         ({"account_id": "a"}, "there is no `account_id`; give `settings=load_settings(account_id=…)`"),
         ({"nonsense": 1}, "there is no `nonsense`"),
@@ -81,20 +81,20 @@ def test_a_name_that_is_not_there_is_told_with_the_one_that_is(given: dict[str, 
     with pytest.raises(UsageError) as caught:
         door("list.csv", **given)
     assert str(caught.value) == told
-    assert "audience_id, columns" in caught.value.hint.replace("allow_empty, ", "")
+    assert "audience, columns" in caught.value.hint.replace("allow_empty, ", "")
 
 
 def test_a_keyword_of_another_function_is_told_as_such() -> None:
     """A sync has no operation."""
     sync: Callable[..., Any] = audiencekit.sync
     with pytest.raises(UsageError, match="`sync` does not take `operation`"):
-        sync("list.csv", audience_id="a1", operation="delete")
+        sync("list.csv", audience="a1", operation="delete")
 
 
 def test_a_missing_argument_is_a_type_error_as_of_any_function() -> None:
     """Which names no function that the caller has not called."""
     door: Callable[..., Any] = audiencekit.upload
-    with pytest.raises(TypeError, match="missing a required argument: 'audience_id'"):
+    with pytest.raises(TypeError, match="missing a required argument: 'audience'"):
         door("list.csv")
 
 

@@ -102,7 +102,7 @@ def test_people_who_are_taken_out_are_never_too_few(tmp_path: Path) -> None:
 
 async def test_the_report_of_an_upload_says_so_too(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
     """Among its notes."""
-    report = await upload_async(_list(tmp_path, 3), audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(_list(tmp_path, 3), audience=emulator.audience_id, settings=settings)
     assert sum(FEW in note for note in report.notes) == 1
 
 
@@ -118,7 +118,7 @@ async def test_it_is_said_before_the_first_request(tmp_path: Path, emulator: Emu
             assert not any(entry["path"].endswith("/users") for entry in emulator.store.requests.documents())
             told.append(message)
 
-    await upload_async(_list(tmp_path, 3), audience_id=emulator.audience_id, settings=settings, progress=Listener())
+    await upload_async(_list(tmp_path, 3), audience=emulator.audience_id, settings=settings, progress=Listener())
     assert sum(FEW in message for message in told) == 1
 
 

@@ -84,7 +84,7 @@ async def test_raw_values_send_nothing(tmp_path: Path, emulator: Emulator, setti
     table = pa.table({"row": [1, 2], "operation": ["Update"] * 2, "email": emails})
     pq.write_table(table, tmp_path / "records.parquet")
     with pytest.raises(SourceRefused, match="row 2, column email: not a SHA-256") as caught:
-        await upload_async(tmp_path / "records.parquet", audience_id=emulator.audience_id, settings=settings)
+        await upload_async(tmp_path / "records.parquet", audience=emulator.audience_id, settings=settings)
     assert caught.value.exit_code == 3
     assert not [entry for entry in emulator.store.requests.documents() if entry["path"].endswith("/users")]
     assert "bob@" not in f"{caught.value} {caught.value.document}"
@@ -95,7 +95,7 @@ async def test_a_mixed_prepared_list_is_uploaded_as_it_says(
 ) -> None:
     """And the report says what was done."""
     prepare(SAMPLES / "changes.csv", out=tmp_path / "out", operation_column="operation")
-    report = await upload_async(tmp_path / "out", audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(tmp_path / "out", audience=emulator.audience_id, settings=settings)
     assert (report.state, report.operation, report.rows.sent) == ("complete", "update and delete", 6)
 
 
@@ -107,7 +107,7 @@ async def test_a_frame_is_uploaded(
     emulator: Emulator, settings: Settings, tmp_path: Path, make: Callable[[dict[str, Any]], Any]
 ) -> None:
     """The same people as from a file, and the report tells that it came once."""
-    report = await upload_async(make(PEOPLE), audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(make(PEOPLE), audience=emulator.audience_id, settings=settings)
     assert (report.state, report.rows.sent) == ("complete", 40)
     assert [(part["name"], part["repeatable"]) for part in report.sources] == [("data frame", False)]
     (tmp_path / "list.csv").write_text("email\n" + "\n".join(PEOPLE["email"]) + "\n")
@@ -125,7 +125,7 @@ class _Ends:
 async def test_a_run_from_a_frame_is_not_resumed(emulator: Emulator, settings: Settings) -> None:
     """The frame is gone with the process that had it."""
     with pytest.raises(NotFinished):
-        await upload_async(pa.table(PEOPLE), audience_id=emulator.audience_id, settings=settings, limiter=_Ends())
+        await upload_async(pa.table(PEOPLE), audience=emulator.audience_id, settings=settings, limiter=_Ends())
     with pytest.raises(ResumeRefused, match="a source was a data frame, which cannot be read again") as caught:
         await resume_async("last", settings=settings)
     assert caught.value.reason == "data_frame"

@@ -89,6 +89,6 @@ async def test_an_upload_counts_them(tmp_path: Path, source: Path, emulator: Emu
     """In its report; the service never hears of them."""
     listed = write(tmp_path / "optouts.csv", "email", "ada@example.com")
     report = await upload_async(
-        source, audience_id=emulator.audience_id, settings=settings, suppress=listed, consent_column="marketing=yes"
+        source, audience=emulator.audience_id, settings=settings, suppress=listed, consent_column="marketing=yes"
     )
     assert (report.rows.suppressed, report.rows.sent, report.state) == (3, 1, "complete")

@@ -59,7 +59,7 @@ async def bad_day(directory: Path, *, sizes: tuple[tuple[str, int], ...] = ()) -
         await _door(emulator, "__faults", FAULTS)
         second = _written(directory / "customers-november.csv", range(200, PEOPLE + 700))
         document = await _sync(second, emulator, settings, ttl_days=100, max_body_bytes=10_000)
-        calendar = expiry(audience_id=emulator.audience_id, settings=settings).to_json()
+        calendar = expiry(audience=emulator.audience_id, settings=settings).to_json()
         history = size_history(emulator.audience_id, settings)
         last = find_earlier_report(settings.state_dir, document)
         return BadDay({**document, "history": history}, calendar, last)
@@ -79,14 +79,14 @@ async def machine(directory: Path) -> tuple[dict[str, Any], Settings]:
         await _door(emulator, "__clock", {"advance": 60})
         await _sync(_written(directory / "customers.csv", range(3, PEOPLE + 220)), emulator, settings, ttl_days=100)
         source = _written(directory / "newsletter.csv", range(900))
-        await upload_async(source, audience_id=newsletter, settings=settings, country="US")
+        await upload_async(source, audience=newsletter, settings=settings, country="US")
         source.write_text("email\n" + "no address\n" * 400, encoding="utf-8")
         with contextlib.suppress(AudiencekitError):
-            await upload_async(source, audience_id=newsletter, settings=settings)
+            await upload_async(source, audience=newsletter, settings=settings)
         await _door(emulator, "__faults", [{"fault": 22, "nth": 2, "times": 1, "match": {"path": "*/users"}}])
         source = _written(directory / "sale.csv", range(4_000, 5_500))
         with contextlib.suppress(AudiencekitError):
-            await upload_async(source, audience_id=sale, settings=settings, max_body_bytes=40_000)
+            await upload_async(source, audience=sale, settings=settings, max_body_bytes=40_000)
         return look_at_machine(settings), settings
 
 
@@ -99,7 +99,7 @@ def _settings(emulator: Emulator, directory: Path, sizes: Iterable[tuple[str, in
 
 async def _sync(source: Path, emulator: Emulator, settings: Settings, **keywords: Any) -> dict[str, Any]:
     report = await sync_async(
-        source, audience_id=emulator.audience_id, settings=settings, country="US", allow_shrink=0.5, **keywords
+        source, audience=emulator.audience_id, settings=settings, country="US", allow_shrink=0.5, **keywords
     )
     return report.to_json()
 

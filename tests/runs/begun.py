@@ -57,7 +57,7 @@ async def begin(source: Path, emulator: Emulator, settings: Settings, *, places:
     """A run that ends after `places` requests; its id."""
     with pytest.raises(NotFinished) as caught:
         await upload_async(
-            source, audience_id=emulator.audience_id, settings=settings, limiter=EndsAfter(places), **keywords
+            source, audience=emulator.audience_id, settings=settings, limiter=EndsAfter(places), **keywords
         )
     assert caught.value.document is not None
     assert caught.value.document["requests"]["confirmed"] == places

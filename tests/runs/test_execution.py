@@ -58,11 +58,11 @@ async def test_a_doubt_that_another_run_left_is_waited_for(
     async with Emulator(EmulatorOptions(faults=tuple(read_faults([BROKEN])))) as emulator:
         given = {**emulator.env, "AUDIENCEKIT_CONCURRENCY": "1"}
         settings = load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
-        before = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+        before = await upload_async(source, audience=emulator.audience_id, settings=settings)
         assert (before.rows.sent, before.attempts) == (ROWS, before.requests_confirmed + 1)
         progress = Listener()
         await upload_async(
-            source, audience_id=emulator.audience_id, settings=settings, operation=operation, progress=progress
+            source, audience=emulator.audience_id, settings=settings, operation=operation, progress=progress
         )
         await SystemClock().sleep(2 * LATE_SECONDS)
         assert _members(emulator) == (0 if waits else ROWS)
@@ -85,7 +85,7 @@ async def test_a_wait_within_the_run_is_told_after_a_storm(
         given = {**emulator.env, "AUDIENCEKIT_CONCURRENCY": "1"}
         settings = load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
         await upload_async(
-            source, audience_id=emulator.audience_id, settings=settings, operation_column="operation",
+            source, audience=emulator.audience_id, settings=settings, operation_column="operation",
             progress=LineProgress(lines, lambda: 0.0),
         )  # fmt: skip
         assert _members(emulator) == 0

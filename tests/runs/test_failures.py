@@ -122,7 +122,7 @@ async def test_a_refused_row_stops_no_other_row(
 
     monkeypatch.setattr(AdsClient, "send_users", picky)
     rejections = tmp_path / "why.csv"
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings, rejections=rejections)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings, rejections=rejections)
     document = report.to_json()
     assert document["state"] == "complete"
     assert document["rows"] == {
@@ -154,7 +154,7 @@ async def test_counts_that_do_not_agree_end_no_run_as_complete(
 
     monkeypatch.setattr(RunJournal, "conclude", miscounting)
     with pytest.raises(Bug, match="2 records were sent, success_count is 2, total_count is 34") as caught:
-        await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+        await upload_async(source, audience=emulator.audience_id, settings=settings)
     assert caught.value.document is not None
     assert caught.value.document["state"] == "incomplete"
     assert "total_count 34: THEY DIFFER" in render_report(caught.value.document)
@@ -185,7 +185,7 @@ async def test_counts_of_the_service_that_are_not_ours_are_shown(
         given = {**emulator.env, "AUDIENCEKIT_CONCURRENCY": "1"}
         settings = load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
         with pytest.raises(NotFinished, match="the service counts") as caught:
-            await upload_async(source, audience_id=emulator.audience_id, settings=settings, limiter=Unlimited())
+            await upload_async(source, audience=emulator.audience_id, settings=settings, limiter=Unlimited())
         document = caught.value.document
         assert document is not None
         [said] = document["miscounted"]
@@ -221,7 +221,7 @@ async def test_no_memory_is_no_bug(
         with monkeypatch.context() as patch:
             patch.setattr(module, name, exhausted)
             with pytest.raises(InputOutputFailed, match="not enough memory") as caught:
-                await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+                await upload_async(source, audience=emulator.audience_id, settings=settings)
         assert caught.value.document is not None
         assert (caught.value.exit_code, caught.value.document["state"]) == (74, "incomplete")
         assert "audiencekit resume" in caught.value.hint

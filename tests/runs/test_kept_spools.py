@@ -41,7 +41,7 @@ async def test_a_refused_run_keeps_no_spool(tmp_path: Path, emulator: Emulator, 
     path = tmp_path / "empty.csv"
     path.write_text("email\nnull\n")
     with pytest.raises(AudiencekitError):
-        await upload_async(path, audience_id=emulator.audience_id, settings=settings, keep_spool=True)
+        await upload_async(path, audience=emulator.audience_id, settings=settings, keep_spool=True)
     assert not list(settings.state_dir.rglob(KEPT))
 
 

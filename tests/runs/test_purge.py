@@ -550,9 +550,7 @@ async def test_the_start_of_a_run_purges(
     if is_in_the_way:
         (settings.state_dir / PURGES).write_text("in the way")
     told = Told()
-    report = await upload_async(
-        tmp_path / "list.csv", audience_id=emulator.audience_id, settings=settings, progress=told
-    )
+    report = await upload_async(tmp_path / "list.csv", audience=emulator.audience_id, settings=settings, progress=told)
     assert (report.state, old.exists()) == ("complete", is_in_the_way)
     expected = "older runs were not purged" if is_in_the_way else "AUDIENCEKIT_RETENTION: 1 older run purged"
     assert len([line for line in told.lines if line.startswith(expected)]) == 1

@@ -243,5 +243,5 @@ async def test_a_run_never_ends_before_it_began(
     """The clock may be set back while it goes on."""
     _set_clock(monkeypatch, beginning, "2026-11-21T01:30:00Z")
     _set_clock(monkeypatch, reports, "2026-11-20T01:30:00Z")
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings)
     assert report.started_at == report.finished_at == "2026-11-21T01:30:00Z"

@@ -45,7 +45,7 @@ async def test_a_size_is_learned_once(
     source = _source(tmp_path / "list.csv", people)
     settings = replace(settings, concurrency=2)
     emulator.faults.add(read_faults([{"fault": 19, **fault}]))
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings)
     assert (report.state, report.success_count) == ("complete", people)
     assert report.attempts <= most_attempts
     learned = report.to_json()["requests"]["learned_size"]
@@ -56,7 +56,7 @@ async def test_a_size_is_learned_once(
     (note,) = [note for note in report.notes if name in note]
     assert f"`{name}={learned['taken'][limited]}`" in note
     size: Any = {name: learned["taken"][limited]}
-    again = await upload_async(source, audience_id=emulator.audience_id, settings=settings, **size)
+    again = await upload_async(source, audience=emulator.audience_id, settings=settings, **size)
     assert again.attempts == again.requests_planned
     assert again.learned_size is None
 
@@ -66,7 +66,7 @@ async def test_a_bad_record_is_found_beside_a_limit(tmp_path: Path, emulator: Em
     source = _source(tmp_path / "list.csv", 5_000)
     emulator.faults.add(read_faults([{"fault": 19, "most_records": 700}]))
     emulator.faults.add(read_faults([{"fault": 20, "bad": {"share": 0.001}, "shape": "errors", "seed": 2}]))
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings)
     refused = report.rejections["refused_by_service"]
     assert 0 < refused < 30
     assert (report.state, report.success_count) == ("complete", 5_000 - refused)

@@ -47,7 +47,7 @@ async def test_only_what_is_not_confirmed_is_sent(source: Path, emulator: Emulat
 
 async def test_a_complete_run_is_left_as_it_is(source: Path, emulator: Emulator, settings: Settings) -> None:
     """Its report comes back, as it was kept."""
-    done = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    done = await upload_async(source, audience=emulator.audience_id, settings=settings)
     source.unlink()
     told: list[str] = []
 
@@ -68,7 +68,7 @@ async def test_a_refused_run_stays_refused(tmp_path: Path, emulator: Emulator, s
     path = tmp_path / "empty.csv"
     path.write_text("email\nnull\n")
     with pytest.raises(AudiencekitError) as refused:
-        await upload_async(path, audience_id=emulator.audience_id, settings=settings)
+        await upload_async(path, audience=emulator.audience_id, settings=settings)
     assert refused.value.document is not None
     with pytest.raises(ResumeRefused, match="the run was refused") as caught:
         await resume_async(refused.value.document["run_id"], settings=settings)
@@ -111,7 +111,7 @@ async def test_a_new_token_takes_up_where_the_old_one_was_revoked(
     monkeypatch.setattr(AudienceSession, "look", look)
     wrong = replace(settings, secrets={**settings.secrets, "access_token_secret": Secret("invented")})
     with pytest.raises(CredentialsRefused) as caught:
-        await upload_async(source, audience_id=emulator.audience_id, settings=wrong)
+        await upload_async(source, audience=emulator.audience_id, settings=wrong)
     assert caught.value.document is not None
     assert caught.value.document["state"] == "incomplete"
     assert "audiencekit resume" in caught.value.hint
@@ -127,7 +127,7 @@ async def test_two_runs_never_work_on_one_audience(source: Path, emulator: Emula
             if seen:
                 return
             for attempt in (
-                upload_async(source, audience_id=emulator.audience_id, settings=settings),
+                upload_async(source, audience=emulator.audience_id, settings=settings),
                 resume_async("last", settings=settings),
             ):
                 with pytest.raises(AudienceBusy) as caught:
@@ -136,7 +136,7 @@ async def test_two_runs_never_work_on_one_audience(source: Path, emulator: Emula
             (listed,) = list_runs(settings.state_dir)
             assert (listed["state"], listed["running"], listed["resumable"]) == ("incomplete", True, False)
 
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings, limiter=Meanwhile())
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings, limiter=Meanwhile())
     assert [busy.run_id for busy in seen] == [report.run_id, report.run_id]
     assert report.state == "complete"
     assert len(list_runs(settings.state_dir)) == 1
@@ -144,7 +144,7 @@ async def test_two_runs_never_work_on_one_audience(source: Path, emulator: Emula
 
 async def test_reports_come_back_from_json(source: Path, emulator: Emulator, settings: Settings) -> None:
     """Whole."""
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings)
     assert Report.from_json(json.loads(json.dumps(report.to_json()))) == report
 
 
@@ -227,7 +227,7 @@ async def test_a_confirmed_run_is_complete_though_its_entries_have_expired(
     source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill came between the last answer and the end."""
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings)
     journal = sqlite3.connect(settings.state_dir / "runs" / report.run_id / "journal.sqlite")
     with journal:
         journal.execute("DELETE FROM documents WHERE name = 'ending'")
@@ -306,6 +306,6 @@ async def test_an_upload_under_an_id_begins_anew_at_another_address(
     run_id = await begin(source, emulator, settings, run_id="nightly-1128")
     elsewhere = settings.address.replace("127.0.0.1", "localhost")
     there = replace(settings, ads_url=elsewhere, named_addresses=settings.named_addresses | {elsewhere})
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=there, run_id=run_id)
+    report = await upload_async(source, audience=emulator.audience_id, settings=there, run_id=run_id)
     assert (report.run_id, report.requests_confirmed) == ("nightly-1128--2", report.requests_planned)
     assert read_report(settings.state_dir, run_id)["state"] == "incomplete"

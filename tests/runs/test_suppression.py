@@ -36,7 +36,7 @@ def keywords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 async def _begin(emulator: Emulator, settings: Settings, keywords: dict[str, Any]) -> None:
     with pytest.raises(NotFinished):
         await upload_async(
-            "list.csv", audience_id=emulator.audience_id, settings=settings,
+            "list.csv", audience=emulator.audience_id, settings=settings,
             limiter=EndsAfter(2), **keywords,
         )  # fmt: skip
 

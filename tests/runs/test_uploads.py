@@ -61,7 +61,7 @@ def _write(path: Path, name: str) -> None:
 
 
 async def _upload(source: Path, emulator: Emulator, settings: Settings, **given: Any) -> Report:
-    given = {"audience_id": emulator.audience_id, "run_id": RUN, **given}
+    given = {"audience": emulator.audience_id, "run_id": RUN, **given}
     return await upload_async(source, settings=settings, **given)
 
 
@@ -210,7 +210,7 @@ async def test_ids_that_cannot_be(source: Path, emulator: Emulator, settings: Se
 def test_the_door_without_an_event_loop_takes_it_too(tmp_path: Path) -> None:
     """As `upload_async`."""
     with pytest.raises(UsageError, match="not a valid run id"):
-        upload(tmp_path / "list.csv", audience_id="1", run_id="--")
+        upload(tmp_path / "list.csv", audience="1", run_id="--")
 
 
 async def test_entries_that_have_expired_begin_the_next_run(
@@ -332,7 +332,7 @@ async def test_one_run_at_a_time_on_a_list(uploads_source: Path, settings: Setti
         with pytest.raises(AudienceBusy, match="this do-not-reach list"):
             await upload_to(target, uploads_source, settings=settings)
         with pytest.raises(Refused, match="has no audience"):
-            await upload_async(uploads_source, audience_id=target.id, settings=settings)
+            await upload_async(uploads_source, audience=target.id, settings=settings)
 
 
 @pytest.mark.parametrize("keywords", [{}, {"columns": {"email": "email", "handle": "handle"}}])

@@ -21,7 +21,14 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import Secret
 from audiencekit.process.crash_points import ERASURE_POINTS
 from audiencekit.selection import erased_people as forgotten
-from audiencekit.selection.erased_people import accept_memory, describe_memory, read_forgotten, remember
+from audiencekit.selection.erased_people import (
+    accept_memory,
+    describe_memory,
+    read_forgotten,
+    read_log,
+    remember,
+    remove_person,
+)
 from audiencekit.selection.erasure_witness import Witness
 from audiencekit.selection.tag_arrays import TAG
 from audiencekit.selection.tags import are_among
@@ -52,6 +59,25 @@ def test_records_that_share_a_key_are_held(tmp_path: Path) -> None:
     assert len(forgotten) == 6
     assert forgotten.holds_any(_records(1, 2, 3)).all()
     assert not forgotten.holds_any(_records(4, 5)).any()
+
+
+def test_one_person_is_removed(tmp_path: Path) -> None:
+    """By all keys that were given, and no one else; the log counts them. Who was not erased here cannot be removed."""
+    with pytest.raises(UsageError, match="no one was erased"):
+        remove_person(tmp_path, GIVEN_PEOPLE, _records(1))
+    assert list(tmp_path.iterdir()) == []
+    remember(tmp_path, KEY_PEOPLE, _records(1, 2, 3))
+    line = remove_person(tmp_path, GIVEN_PEOPLE, _records(2))
+    assert (line["removed"], line["keys"], line["imported"]) == (2, 4, False)
+    assert read_log(tmp_path) == [line]
+    found = read_forgotten(tmp_path, GIVEN_PEOPLE)
+    assert found is not None
+    assert found.holds_any(_records(1, 3)).all()
+    assert not found.holds_any(_records(2)).any()
+    serial = describe_memory(tmp_path, GIVEN_PEOPLE)["serial"]
+    with pytest.raises(UsageError, match="with these identifiers: nothing was removed"):
+        remove_person(tmp_path, GIVEN_PEOPLE, _records(2))
+    assert (describe_memory(tmp_path, GIVEN_PEOPLE)["serial"], read_log(tmp_path)) == (serial, [line])
 
 
 def test_the_file_says_nothing_to_others(tmp_path: Path) -> None:

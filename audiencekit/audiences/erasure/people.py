@@ -293,6 +293,22 @@ def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
     return asked
 
 
+MOST_LINES_OF_A_PERSON: Final = 20  # identifiers that one person may have
+
+
+def read_person(lines: Lines, *, country: str | None = None) -> Asked:
+    """Return the one person of all `lines`.
+
+    Raises PlanRefused for a line that cannot be read, and UsageError for more lines than one person has.
+    """
+    asked = read_identifier_lines(lines, country=country)
+    asked.check(what="line", skip_rejected=False)
+    if asked.rows > MOST_LINES_OF_A_PERSON:
+        message = f"{asked.rows:,} identifiers: this is for one person, who has {MOST_LINES_OF_A_PERSON} at most"
+        raise UsageError(f"{message}: nothing was changed", hint="give the identifiers of one person at a time")
+    return asked
+
+
 @guarded
 def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
     """Return the lines on standard input.

@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 from audiencekit.audiences.dry_runs import dry_sync_async, dry_upload_async, plan_upload_async
-from audiencekit.audiences.runs import audience_id_of
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
 from audiencekit.audiences.sync.sync import plan_sync, sync_async
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
@@ -22,6 +21,7 @@ from audiencekit.errors import AudiencekitError, DefinitionRefused, NotFinished
 from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
+from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
 from audiencekit.text import shown
 
@@ -163,7 +163,7 @@ async def send_audience(one: AudienceSetup, audience_id: str, progress: Progress
         if one.command == "do-not-reach":
             return {"report": await do_not_reach_upload_async(one.sources, **given)}
         work = sync_async if one.command == "sync" else upload_async
-        return {"report": await work(one.sources, audience_id=audience_id, **given)}
+        return {"report": await work(one.sources, audience=audience_id, **given)}
 
 
 async def preview_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
@@ -175,7 +175,7 @@ async def preview_audience(one: AudienceSetup, audience_id: str, progress: Progr
     if one.command == "do-not-reach":
         return {"plan": await dry_upload_async(one.sources, **given)}
     if one.command == "sync":
-        return {"plan": await dry_sync_async(one.sources, audience_id=audience_id, **given)}
+        return {"plan": await dry_sync_async(one.sources, audience=audience_id, **given)}
     return {"plan": await plan_upload_async(Target.audience(audience_id), one.sources, **given)}
 
 
@@ -185,7 +185,7 @@ def plan_audience(one: AudienceSetup, audience_id: str, progress: Progress, own:
     if one.command == "do-not-reach":
         return {"plan": check(one.sources, destination=DO_NOT_REACH_LIST, **given)}
     if one.command == "sync":
-        return {"plan": plan_sync(one.sources, audience_id=audience_id, **given)}
+        return {"plan": plan_sync(one.sources, audience=audience_id, **given)}
     return {"plan": check(one.sources, **given)}
 
 

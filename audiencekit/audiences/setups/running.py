@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from audiencekit.audiences.runs import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.one_audience import (
     AudienceResult,
@@ -33,6 +32,8 @@ from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.process.cancellation import cancellable, interruptible
 from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress, progress_or_default
+from audiencekit.runs.journal.facts import SYNC, repeat_command
+from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
@@ -137,7 +138,7 @@ async def _carried_out(
             raise answer
         if one.audience:
             audience_id = answer or await audience_id_of(one.audience, own)
-        progress.tell(_target_line(one, audience_id, own))
+        progress.begin(_target_line(one, audience_id, own), audience_id)
         made = await make(one, audience_id, progress)
         return AudienceResult(setup=one, account_id=account_id, audience_id=audience_id, **made)
     except asyncio.CancelledError:
@@ -171,13 +172,19 @@ def _target_line(one: AudienceSetup, audience_id: str, settings: Settings) -> st
 
 
 class _NamedProgress:
-    """A progress whose stages and messages name their audience."""
+    """A progress whose stages and messages name their audience, and the command that the setup was run with."""
 
     def __init__(self, progress: Progress, name: str) -> None:
-        self._progress, self._name = progress, name
+        self._progress, self._name, self._audience_id = progress, name, ""
+
+    def begin(self, message: str, audience_id: str) -> None:
+        """Pass the first message on; what follows is about the audience `audience_id`."""
+        self._audience_id = audience_id
+        self.tell(message)
 
     def tell(self, message: str) -> None:
-        """Pass the message on, with the name."""
+        """Pass the message on, with the name. `audiencekit run NAME` continues a sync, with the list of the setup."""
+        message = message.replace(repeat_command(SYNC, self._audience_id), f"`audiencekit run {self._name}`")
         self._progress.tell(f"{self._name}: {message}")
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:

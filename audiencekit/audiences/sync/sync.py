@@ -13,6 +13,7 @@ from audiencekit.api.calls import check_identifier
 from audiencekit.audiences.sync.planner import SyncPlanner, allowed_share, plan_renewal
 from audiencekit.audiences.sync.run import HeldSnapshot, run_on_snapshot
 from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration
 from audiencekit.errors import PlanRefused
@@ -28,7 +29,7 @@ from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.journal.facts import RENEW, SYNC
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
 from audiencekit.runs.run import RunArguments
-from audiencekit.runs.start import look_at_target
+from audiencekit.runs.start import audience_id_of, look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
 from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore
@@ -43,7 +44,7 @@ from audiencekit.state.keys import find_state_key
 async def sync_async(
     source: AnySource,
     *,
-    audience_id: str,
+    audience: str,
     replace: bool = False,
     rebuild: bool = False,
     allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
@@ -59,9 +60,9 @@ async def sync_async(
     """
     source = items_of(source)
     options, about_source = RunOptions.split(keywords)
-    allowed = check_sync(about_source, options.settings, audience_id, allow_shrink, replace=replace)
+    allowed = check_sync(about_source, options.settings, allow_shrink, replace=replace)
     plain = plain_keywords(about_source, few_people=options.settings.few_people)
-    target = Target.audience(audience_id)
+    target = Target.audience(await audience_id_of(audience, options.settings))
     await look_at_target(target.connect(options.settings), options.progress)
     arguments = RunArguments(source=source, target=target, keywords=plain, options=options, operation=SYNC)
     planner = functools.partial(SyncPlanner, allowed_shrink=allowed, all_members=rebuild)
@@ -71,13 +72,10 @@ async def sync_async(
 sync = blocking(sync_async)
 
 
-def check_sync(
-    keywords: SyncKeywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool
-) -> float:
+def check_sync(keywords: SyncKeywords, settings: Settings, allow_shrink: float, *, replace: bool) -> float:
     """Return the share by which the audience may shrink. Raises UsageError for keywords that can never work."""
     allowed = allowed_share(allow_shrink, replace=replace)
     read_keywords(keywords, settings.profile)
-    check_identifier("audience", audience_id)
     return allowed
 
 
@@ -89,7 +87,7 @@ DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
 @cancellable
 async def renew_async(
     *,
-    audience_id: str,
+    audience: str,
     before: str = DEFAULT_BEFORE,
     expires_at: Time | None = None,
     ttl_days: int | None = None,
@@ -104,7 +102,7 @@ async def renew_async(
     """
     options = RunOptions.of(settings=settings, progress=progress, limiter=limiter)
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
-    target = Target.audience(audience_id)
+    target = Target.audience(await audience_id_of(audience, options.settings))
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
     arguments = RunArguments(source=None, target=target, keywords=keywords, options=options, operation=RENEW)
     return await run_on_snapshot(arguments, lambda snapshot: functools.partial(plan_renewal, snapshot, days))
@@ -120,7 +118,7 @@ renew = blocking(renew_async)
 def plan_sync(
     source: AnySource,
     *,
-    audience_id: str,
+    audience: str,
     replace: bool = False,
     rebuild: bool = False,
     allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
@@ -128,13 +126,14 @@ def plan_sync(
 ) -> Plan:
     """Make the plan of `sync`, whose `changes` count people. Sends nothing, and needs no credentials.
 
-    Raises the errors of `check`, SnapshotRefused, and AudienceBusy while a run works on the audience.
+    An audience that is given by its name must have been used on this machine before. Raises the errors of `check`,
+    SnapshotRefused, and AudienceBusy while a run works on the audience.
     """
     source = items_of(source)
     options, about_source = RunOptions.split(keywords)
     settings = options.settings
-    allowed = check_sync(about_source, settings, audience_id, allow_shrink, replace=replace)
-    now = datetime.now(UTC)
+    allowed = check_sync(about_source, settings, allow_shrink, replace=replace)
+    now, audience_id = datetime.now(UTC), KnownAudiences(settings.state_dir, settings.account_id).find(audience)
     target = Target.audience(audience_id)
     with ExitStack() as stack:
         hold_target(target, settings, stack, now)
@@ -190,12 +189,14 @@ def _store(audience_id: str, settings: Settings) -> SnapshotStore:
     return SnapshotStore(settings.state_dir, settings.require_account(), audience_id, key)
 
 
-def expiry(*, audience_id: str, settings: Settings | None = None, now: datetime | None = None) -> Expiry:
+def expiry(*, audience: str, settings: Settings | None = None, now: datetime | None = None) -> Expiry:
     """Count the members of the snapshot by the day on which they expire. Sends nothing, and needs no credentials.
 
-    Raises PlanRefused for an audience that is not under sync, SnapshotRefused for a snapshot that cannot be trusted.
+    A name must have been used on this machine before. Raises UsageError when it was not, PlanRefused for an audience
+    that is not under sync, SnapshotRefused for a snapshot that cannot be trusted.
     """
     settings = settings or load_settings()
+    audience_id = KnownAudiences(settings.state_dir, settings.account_id).find(audience)
     store = _store(audience_id, settings)
     if not store.exists():
         raise PlanRefused("the audience is not under sync", hint="`audiencekit sync SOURCE --audience ID` begins it")

@@ -18,12 +18,13 @@ from audiencekit.integrations.airflow.versions import BaseOperator
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.first_pass import in_thread
+from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
 # Arguments that a task gives by itself; and `identifiers`, since many people can read the options of a task in Airflow.
 _NO_OPTIONS: Final = frozenset(
-    {"source", "audience_id", "run_id", "rejections", "settings", "progress", "limiter", "identifiers"}
+    {"source", "audience", "run_id", "rejections", "settings", "progress", "limiter", "identifiers"}
 )
 
 
@@ -128,14 +129,16 @@ class SendingOperator(PeopleOperator):
 
 
 class AudienceOperator(SendingOperator):
-    """A task on one audience. That it is one of the account is looked up before the source is read."""
+    """A task on one `audience`, its id or its name. That it is one of the account is looked up before the source is
+    read.
+    """
 
-    template_fields: Sequence[str] = ("audience_id", *SendingOperator.template_fields)
-    required_fields = ("audience_id", *SendingOperator.required_fields)
+    template_fields: Sequence[str] = ("audience", *SendingOperator.template_fields)
+    required_fields = ("audience", *SendingOperator.required_fields)
 
-    def __init__(self, *, audience_id: str, **kwargs: Any) -> None:
+    def __init__(self, *, audience: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.audience_id = audience_id
+        self.audience = audience
 
 
 class AudienceUploadOperator(AudienceOperator):
@@ -148,9 +151,9 @@ class AudienceUploadOperator(AudienceOperator):
         """The report of the upload."""
         from audiencekit.pipeline import upload_async
 
-        await own_audience(settings, self.audience_id)
+        audience_id = (await own_audience(settings, self.audience)).audience_id
         given = self.given(settings, progress)
-        return await upload_async(self.source, audience_id=self.audience_id, run_id=run_id, **given)
+        return await upload_async(self.source, audience=audience_id, run_id=run_id, **given)
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
         """The plan of `check`."""
@@ -169,14 +172,16 @@ class AudienceSyncOperator(AudienceOperator):
         """The report of the sync."""
         from audiencekit.audiences.sync.sync import sync_async
 
-        await own_audience(settings, self.audience_id)
-        return await sync_async(self.source, audience_id=self.audience_id, **self.given(settings, progress))
+        audience_id = (await own_audience(settings, self.audience)).audience_id
+        return await sync_async(self.source, audience=audience_id, **self.given(settings, progress))
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
         """The plan of `plan_sync`."""
         from audiencekit.audiences.sync.sync import plan_sync
 
-        return plan_sync(self.source, audience_id=self.audience_id, **self.given(settings, progress))
+        # This thread has no event loop, and another worker may have been the one that saw the name.
+        audience_id = asyncio.run(audience_id_of(self.audience, settings))
+        return plan_sync(self.source, audience=audience_id, **self.given(settings, progress))
 
 
 class DoNotReachUploadOperator(SendingOperator):

@@ -37,11 +37,15 @@ from audiencekit.integrations.airflow.versions import (
     TriggerEvent,
     conf,
 )
+from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
 
 
-async def own_audience(settings: Settings, audience_id: str) -> Readiness:
-    """The audience as the service tells. Raises Refused when it is deleted, or not one of the account."""
+async def own_audience(settings: Settings, audience: str) -> Readiness:
+    """The audience, given by its id or its name, as the service tells. Raises Refused when it is deleted, or not one of
+    the account, and UsageError for a name that none or several have.
+    """
+    audience_id = await audience_id_of(audience, settings)
     async with open_client(settings) as client:
         try:
             return await read_readiness(client, audience_id)
@@ -54,7 +58,7 @@ def not_ours(settings: Settings, audience_id: str) -> Refused:
     """The error for an audience that the account does not have."""
     return Refused(
         f"account {settings.require_account()} has no audience {audience_id}: nothing was sent",
-        hint="look at the audience id of the task, and at the account of its connection",
+        hint="look at the audience of the task, and at the account of its connection",
     )
 
 
@@ -77,14 +81,14 @@ REFUSED: Final = "refused"
 class AudienceReadyTrigger(BaseTrigger):
     """One event: READY with what the service says, or why the wait has ended. `until` is in epoch seconds."""
 
-    def __init__(self, *, conn_id: str, audience_id: str, poke_interval: float, until: float) -> None:
+    def __init__(self, *, conn_id: str, audience: str, poke_interval: float, until: float) -> None:
         super().__init__()
-        self.conn_id, self.audience_id = conn_id, audience_id
+        self.conn_id, self.audience = conn_id, audience
         self.poke_interval, self.until = poke_interval, until
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """The class and its arguments, as the database keeps them."""
-        names = ("conn_id", "audience_id", "poke_interval", "until")
+        names = ("conn_id", "audience", "poke_interval", "until")
         return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
@@ -100,38 +104,40 @@ class AudienceReadyTrigger(BaseTrigger):
     async def _wait(self) -> dict[str, Any]:
         # In a thread, from which all versions of Airflow let a trigger ask for a connection.
         settings = await sync_to_async(AudiencekitHook(self.conn_id).settings)()
-        clock = SystemClock()
+        clock, audience_id = SystemClock(), await audience_id_of(self.audience, settings)
         try:
             async with open_client(settings) as client:
                 readiness = await wait_until_targetable(
                     client,
-                    self.audience_id,
+                    audience_id,
                     clock=clock,
                     timeout=timedelta(seconds=max(0, round(self.until - clock.now()))),
                     interval=timedelta(seconds=self.poke_interval),
                     on_state=lambda readiness: self.log.info(readiness.to_text()),
                 )
         except NotFound:
-            refusal = not_ours(settings, self.audience_id)
+            refusal = not_ours(settings, audience_id)
         else:
             return {"state": READY, "readiness": to_event(readiness)}
         raise refusal
 
 
 class AudienceReadySensor(BaseSensorOperator):
-    """Succeeds when the service says that the audience can be targeted; its XCom is the JSON of `audiences health`.
+    """Succeeds when the service says that `audience`, an id or a name, can be targeted.
+
+    Its XCom is the JSON of `audiences health`.
 
     With `deferrable` the wait costs no worker: it goes on in the triggerer. `timeout` and `poke_interval` are those of
     every sensor, with defaults that suit a service that works on uploads for hours.
     """
 
-    template_fields: Sequence[str] = ("audience_id",)
+    template_fields: Sequence[str] = ("audience",)
     ui_color: ClassVar[str] = "#e6f1f2"
 
     def __init__(
         self,
         *,
-        audience_id: str,
+        audience: str,
         deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
         conn_id: str = DEFAULT_CONNECTION,
         poke_interval: timedelta | float = DEFAULT_INTERVAL,
@@ -139,14 +145,14 @@ class AudienceReadySensor(BaseSensorOperator):
         **kwargs: Any,
     ) -> None:
         super().__init__(poke_interval=_seconds(poke_interval), timeout=_seconds(timeout), **kwargs)
-        self.audience_id = audience_id
+        self.audience = audience
         self.deferrable = deferrable
         self.conn_id = conn_id
 
     def execute(self, context: Mapping[str, Any]) -> Any:
         """The health of the audience, as JSON."""
         try:
-            require_rendered(self, ("audience_id",))
+            require_rendered(self, ("audience",))
             if self.deferrable:
                 AudiencekitHook(self.conn_id).settings()
         except AudiencekitError as error:
@@ -158,7 +164,7 @@ class AudienceReadySensor(BaseSensorOperator):
     def _wait_elsewhere(self) -> None:
         trigger = AudienceReadyTrigger(
             conn_id=self.conn_id,
-            audience_id=self.audience_id,
+            audience=self.audience,
             poke_interval=self.poke_interval,
             until=SystemClock().now() + self.timeout,
         )
@@ -173,7 +179,7 @@ class AudienceReadySensor(BaseSensorOperator):
         """One look. A service that is away is asked again at the next one."""
         try:
             settings = AudiencekitHook(self.conn_id).settings()
-            readiness = asyncio.run(own_audience(settings, self.audience_id))
+            readiness = asyncio.run(own_audience(settings, self.audience))
         except AudiencekitError as error:
             if may_pass(error):
                 self.log.warning("%s: asked again in %s s", describe_failure(error), self.poke_interval)

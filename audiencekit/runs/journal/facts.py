@@ -28,6 +28,11 @@ _AGAIN: Final = {
 }
 
 
+def repeat_command(operation: str, audience_id: str) -> str:
+    """Return the command that continues a sync or a renewal; empty for other operations, which are resumed."""
+    return _AGAIN.get(operation, "").format(audience=audience_id)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
     """The input of a run: enough to read its source again in the same way.
@@ -70,7 +75,7 @@ class RunFacts:
     @property
     def repeat_command(self) -> str:
         """The command to repeat for a run that is not resumed, but compared with an earlier one; else empty."""
-        return _AGAIN.get(self.operation, "").format(audience=self.target.id)
+        return repeat_command(self.operation, self.target.id)
 
     def continue_command(self, *, names_account: bool = False) -> str:
         """Return the command that continues the run when it has ended early, between backquotes.

@@ -59,7 +59,7 @@ async def audiences(emulator: Emulator, settings: Settings, tmp_path: Path) -> l
     async with open_client(settings) as client:
         other = (await client.create_custom_audience(name="Other")).data["id"]
     for audience_id in (emulator.audience_id, other):
-        await upload_async(source, audience_id=audience_id, settings=settings)
+        await upload_async(source, audience=audience_id, settings=settings)
     return [emulator.audience_id, other]
 
 
@@ -86,13 +86,13 @@ async def test_a_stale_file_does_not_bring_them_back(
     hashed.write_text("\n".join(["email", *digests]) + "\n")
     plan = check(source, settings=settings)
     prepared = prepare(source, out=tmp_path / "out", settings=settings)
-    report = await upload_async(source, audience_id=audiences[0], settings=settings)
-    again = await upload_async(hashed, audience_id=audiences[0], hashed=["email"], settings=settings)
+    report = await upload_async(source, audience=audiences[0], settings=settings)
+    again = await upload_async(hashed, audience=audiences[0], hashed=["email"], settings=settings)
     assert [one.rows.suppressed for one in (plan, prepared, report, again)] == [2, 2, 2, 1]
     assert all(any("erased with `forget`" in note for note in one.notes) for one in (plan, prepared, report, again))
     keys = {key for member in await _members(emulator, audiences[0]) for key in member["keys"].get("email", [])}
     assert keys == {digests[0], digests[2], digests[3]}
-    deleted = await upload_async(source, audience_id=audiences[1], operation="delete", settings=settings)
+    deleted = await upload_async(source, audience=audiences[1], operation="delete", settings=settings)
     assert (deleted.rows.sent, deleted.rows.suppressed) == (4, 0)
 
 
@@ -109,7 +109,7 @@ async def test_a_memory_that_cannot_be_trusted_keeps_uploads_back(
         with pytest.raises(MemoryRefused, match="erased people"):
             work()
     with pytest.raises(MemoryRefused, match="erased people"):
-        await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings)
+        await upload_async(tmp_path / "people.csv", audience=audiences[0], settings=settings)
 
 
 async def test_an_upload_from_before_an_erasure_is_not_resumed(
@@ -125,7 +125,7 @@ async def test_an_upload_from_before_an_erasure_is_not_resumed(
             raise InputOutputFailed("the disk is full")
 
     with pytest.raises(AudiencekitError) as ended:
-        await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings, limiter=Stopping())
+        await upload_async(tmp_path / "people.csv", audience=audiences[0], settings=settings, limiter=Stopping())
     assert calls
     assert ended.value.document is not None
     await forget_async(["person1@example.org"], settings=settings)

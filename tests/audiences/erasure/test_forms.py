@@ -178,7 +178,7 @@ async def _synced(settings: Settings, audience_id: str, tmp_path: Path, people: 
     source = tmp_path / "people.csv"
     rows = [f"person{number}@example.org,{OFFICE}" for number in range(people)]
     source.write_text("\n".join(["email,phone", *rows, ""]))
-    await sync_async(source, audience_id=audience_id, settings=settings, shared_values="keep", allow_shrink=1.0)
+    await sync_async(source, audience=audience_id, settings=settings, shared_values="keep", allow_shrink=1.0)
 
 
 @pytest.mark.parametrize(("members", "most", "refused"), [(5, 5, False), (6, 5, True), (6, 6, False), (3, 2, True)])

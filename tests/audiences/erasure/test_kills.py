@@ -42,7 +42,7 @@ async def test_whatever_ended_it_the_same_command_finishes_it(
     async with open_client(settings) as client:
         other = (await client.create_custom_audience(name="Other")).data["id"]
     for audience_id in (emulator.audience_id, other):
-        await upload_async(tmp_path / "all.csv", audience_id=audience_id, settings=settings)
+        await upload_async(tmp_path / "all.csv", audience=audience_id, settings=settings)
     env = {**emulator.env, "AUDIENCEKIT_STATE_DIR": str(settings.state_dir)}
     forget = ("forget", "--from", "asked.csv", "--json", "--concurrency", "1")
 

@@ -71,7 +71,7 @@ async def test_nothing_was_erased(settings: Settings) -> None:
 
 
 async def test_an_erasure_leaves_no_one(emulator: Emulator, settings: Settings, source: Path) -> None:
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     await forget_async(PEOPLE[1:2], settings=settings)
     found = await _verify(settings)
     assert found["verified"]
@@ -81,12 +81,12 @@ async def test_an_erasure_leaves_no_one(emulator: Emulator, settings: Settings, 
 
 async def test_a_snapshot_that_an_import_has_met(emulator: Emulator, settings: Settings, source: Path) -> None:
     """Until the next sync, which is what it says."""
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     _import(settings, PEOPLE[1], PEOPLE[2])
     found = await _verify(settings)
     assert (found["verified"], _files(found)) == (False, [("snapshot", 6, 2)])
     assert found["files"][0]["why"] == "the next sync takes them out of the audience, a sync 7 days later of the file"
-    await sync_async(source, audience_id=emulator.audience_id, allow_shrink=0.5, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, allow_shrink=0.5, settings=settings)
     await forget_async(PEOPLE[3:4], settings=settings)  # writes the file anew: people who had gone leave it
     assert (await _verify(settings))["verified"]
 
@@ -94,9 +94,9 @@ async def test_a_snapshot_that_an_import_has_met(emulator: Emulator, settings: S
 async def test_people_who_have_gone_still_stand_in_the_file(
     emulator: Emulator, settings: Settings, source: Path
 ) -> None:
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     source.write_text("".join(line for line in source.read_text().splitlines(True) if PEOPLE[1] not in line))
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     _import(settings, PEOPLE[1])
     # The sixth stands in the file of all members, and as gone in that of the changes.
     assert _files(await _verify(settings)) == [("snapshot", 7, 1)]
@@ -119,7 +119,7 @@ async def test_deletes_may_name_them(settings: Settings, source: Path, tmp_path:
 
 async def test_files_that_cannot_be_read(emulator: Emulator, settings: Settings, source: Path, tmp_path: Path) -> None:
     """Nothing is proved of them; each says what is wrong."""
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     _import(settings, PEOPLE[1])
     (snapshot,) = (settings.state_dir / "snapshots").glob("*/snapshot")
     snapshot.write_bytes(snapshot.read_bytes()[:-1])
@@ -139,7 +139,7 @@ async def test_a_spool_that_a_killed_purge_has_left(emulator: Emulator, settings
     """It can be opened until its salt is destroyed, although no list shows the run; the next purge does that."""
     with pytest.raises(NotFinished) as ended:
         await upload_async(
-            source, audience_id=emulator.audience_id, settings=settings, limiter=EndsAfter(0), keep_spool=True
+            source, audience=emulator.audience_id, settings=settings, limiter=EndsAfter(0), keep_spool=True
         )
     assert ended.value.document is not None
     directory = settings.state_dir / "runs" / ended.value.document["run_id"]
@@ -158,7 +158,7 @@ PEOPLE_SNAPSHOTS = 6
 async def _synced(settings: Settings, audience_id: str, tmp_path: Path) -> SnapshotStore:
     source = tmp_path / "people.csv"
     source.write_text("email\n" + "".join(f"person{number}@example.org\n" for number in range(PEOPLE_SNAPSHOTS)))
-    await sync_async(source, audience_id=audience_id, settings=settings)
+    await sync_async(source, audience=audience_id, settings=settings)
     key = find_state_key(settings.state_dir, settings.key)
     return SnapshotStore(settings.state_dir, settings.require_account(), audience_id, key)
 
@@ -184,7 +184,7 @@ async def test_a_renewal_does_not_bring_them_back(emulator: Emulator, settings: 
     assert _facts(store).members == PEOPLE_SNAPSHOTS
     await forget_async(["person1@example.org", "handle=stranger"], settings=settings)
     assert _facts(store).members == PEOPLE_SNAPSHOTS - 1
-    await renew_async(audience_id=emulator.audience_id, before="400d", ttl_days=395, settings=settings)
+    await renew_async(audience=emulator.audience_id, before="400d", ttl_days=395, settings=settings)
     assert await _members(emulator) == PEOPLE_SNAPSHOTS - 1
 
 
@@ -192,7 +192,7 @@ async def test_a_stale_source_does_not_bring_them_back(emulator: Emulator, setti
     """A sync of it leaves them out, and has nothing to send."""
     store = await _synced(settings, emulator.audience_id, tmp_path)
     await forget_async(["person1@example.org"], settings=settings)
-    source, keywords = tmp_path / "people.csv", {"audience_id": emulator.audience_id, "settings": settings}
+    source, keywords = tmp_path / "people.csv", {"audience": emulator.audience_id, "settings": settings}
     plan = await asyncio.to_thread(plan_sync, source, **keywords)  # type: ignore[arg-type]
     assert (plan.rows.suppressed, plan.requests) == (1, 0)
     report = await sync_async(source, **keywords)  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ async def test_deleted_members_leave_the_files_as_well(emulator: Emulator, setti
     store = await _synced(settings, emulator.audience_id, tmp_path)
     source = tmp_path / "people.csv"
     source.write_text("".join(line for line in source.read_text().splitlines(True) if "person1" not in line))
-    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     assert (store.directory / RECENT).exists()
     assert _facts(store).members == PEOPLE_SNAPSHOTS - 1
     await forget_async(["person1@example.org"], settings=settings)

@@ -253,7 +253,7 @@ def _plan(owner: Owner, text: str, **keywords: Any) -> Plan:
     source = owner.directory / "next.csv"
     source.write_text("email,handle\n" + text)
     given = {"columns": {"email": "email", "handle": "handle"}, **keywords}
-    return plan_sync(source, audience_id=AUDIENCE, settings=replace(owner.settings, concurrency=1), **given)
+    return plan_sync(source, audience=AUDIENCE, settings=replace(owner.settings, concurrency=1), **given)
 
 
 def _lines(people: list[Person]) -> str:
@@ -275,7 +275,7 @@ async def test_a_data_frame_is_a_source(owner: Owner) -> None:
     """As of everything that takes one."""
     emails = [f"person{mail}@example.com" for mail, _ in OLD]
     frame = pa.table({"email": emails, "handle": [f"handle_{name}" for _, name in OLD]})
-    plan = plan_sync(frame, audience_id=AUDIENCE, settings=replace(owner.settings, concurrency=1))
+    plan = plan_sync(frame, audience=AUDIENCE, settings=replace(owner.settings, concurrency=1))
     assert (plan.changes["unchanged"], plan.records) == (20, 0)
 
 

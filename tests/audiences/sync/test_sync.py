@@ -114,12 +114,12 @@ async def test_short_lives_are_not_renewed_each_time(tmp_path: Path) -> None:
 
 async def test_expiry_counts_the_days(owner: Owner) -> None:
     """Within 7, 30 and 90 days, and by day."""
-    found = expiry(audience_id=AUDIENCE, settings=owner.settings)
+    found = expiry(audience=AUDIENCE, settings=owner.settings)
     assert (found.members, found.doubtful, found.lapsed, found.unsettled) == (12, 0, 0, False)
     assert found.within == {7: 0, 30: 5, 90: 5}
     assert sorted(found.days.values()) == [5, 7]
     later = datetime.now(UTC) + timedelta(days=40)
-    assert expiry(audience_id=AUDIENCE, settings=owner.settings, now=later).lapsed == 5
+    assert expiry(audience=AUDIENCE, settings=owner.settings, now=later).lapsed == 5
     assert found.to_json()["days"][0]["members"] == 5
 
 
@@ -127,7 +127,7 @@ async def test_an_audience_that_is_not_under_sync(tmp_path: Path) -> None:
     """Has nothing that could be renewed or counted."""
     owner = Owner(tmp_path)
     with pytest.raises(PlanRefused, match="not under sync"):
-        expiry(audience_id=AUDIENCE, settings=owner.settings)
+        expiry(audience=AUDIENCE, settings=owner.settings)
     with pytest.raises(PlanRefused, match="not under sync") as caught:
         await _renew(owner, 30)
     assert "first sync of the audience" not in str(caught.value.document)

@@ -120,7 +120,7 @@ def test_the_sample_goes_from_a_query_to_the_audience(
     """
     audience_id = service.make_audience("from a query", home / "former")
     former = _write(home / "former.csv", [*FORGOTTEN, *FORMER])
-    upload(former, audience_id=audience_id, settings=service.settings(home / "former"))
+    upload(former, audience=audience_id, settings=service.settings(home / "former"))
     service.count()
     assert _is_targetable(service, audience_id, home / "former")
     with sqlite3.connect(warehouse) as connection:
@@ -184,7 +184,7 @@ def test_a_wait_ends_when_the_audience_is_ready(
         )
         _wait_for(lambda: process.poll() is not None or service.looks(audience_id) >= 2)
         assert process.poll() is None
-        upload(source, audience_id=audience_id, settings=service.settings(home / "waiting"))
+        upload(source, audience=audience_id, settings=service.settings(home / "waiting"))
         assert process.wait(timeout=PATIENCE_SECONDS) == 0
     told = [line for line in (home / "waiting.log").read_text().splitlines() if "sensor.py" in line]
     assert f"audience {audience_id} is not targetable yet" in told[0]

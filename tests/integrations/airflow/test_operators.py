@@ -39,9 +39,18 @@ def _execute(task: Any, **given: Any) -> Any:
     return execute(task, _context(task, **given))
 
 
+def test_an_audience_is_given_by_its_name(provider: Any, service: Service, source: Path, tmp_path: Path) -> None:
+    """The service says which one it is, also to a dry run of a sync; its id is in the report."""
+    audience_id = service.make_audience("By its name", tmp_path)
+    given = {"source": str(source), "audience": "By its name"}
+    planned = _execute(provider.Sync(task_id="plan", dry_run=True, **given))
+    report = _execute(provider.Upload(task_id="named", **given))
+    assert (planned["verdict"], report["audience_id"]) == ("ready", audience_id)
+
+
 def test_the_report_has_no_identifier(provider: Any, service: Service, source: Path, request: Any) -> None:
     """It can be an XCom: it is JSON, and counts."""
-    task = provider.Upload(task_id=request.node.name, source=str(source), audience_id=service.audience_id)
+    task = provider.Upload(task_id=request.node.name, source=str(source), audience=service.audience_id)
     report = _execute(task)
     assert (report["state"], report["rows"]["sent"]) == ("complete", PEOPLE)
     assert report["run_id"].startswith("20261121-000000-")
@@ -50,7 +59,7 @@ def test_the_report_has_no_identifier(provider: Any, service: Service, source: P
 
 def test_a_task_that_was_cleared_sends_nothing_twice(provider: Any, service: Service, source: Path) -> None:
     """Another DAG run and another mapped task are others."""
-    task = provider.Upload(task_id="cleared", source=str(source), audience_id=service.audience_id)
+    task = provider.Upload(task_id="cleared", source=str(source), audience=service.audience_id)
     first, sent = _execute(task), service.uploads()
     assert _execute(task) == first
     assert service.uploads() == sent
@@ -61,7 +70,7 @@ def test_a_task_that_was_cleared_sends_nothing_twice(provider: Any, service: Ser
 def test_a_dry_run_sends_nothing(provider: Any, service: Service, source: Path) -> None:
     """Its XCom is the plan; what would be refused fails."""
     sent = service.uploads()
-    given = {"audience_id": service.audience_id, "dry_run": True}
+    given = {"audience": service.audience_id, "dry_run": True}
     plan = _execute(provider.Upload(task_id="dry", source=str(source), **given))
     assert (plan["verdict"], plan["plan"]["records"]) == ("ready", PEOPLE)
     source.write_text("email\nnobody\nnobody\n")
@@ -80,7 +89,7 @@ def test_people_are_put_on_the_list_of_the_account(provider: Any, source: Path) 
 
 def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, source: Path, tmp_path: Path) -> None:
     """A dry run counts the changes and sends none; a second try finds nothing left to change."""
-    given = {"source": str(source), "audience_id": service.make_audience("made equal", tmp_path)}
+    given = {"source": str(source), "audience": service.make_audience("made equal", tmp_path)}
     sent = service.uploads()
     plan = _execute(provider.Sync(task_id="look", dry_run=True, **given))
     assert (plan["verdict"], plan["plan"]["records"], service.uploads()) == ("ready", PEOPLE, sent)
@@ -108,12 +117,12 @@ def test_people_are_forgotten(provider: Any, service: Service, asked: Path, tmp_
     audience_id = service.make_audience("with people who ask", tmp_path)
     both = tmp_path / "both.csv"
     both.write_text(f"email\ncanary.stays@example.org\n{_asked(tmp_path)}\n")
-    assert _execute(provider.Upload(task_id="before", source=str(both), audience_id=audience_id))["rows"]["sent"] == 2
+    assert _execute(provider.Upload(task_id="before", source=str(both), audience=audience_id))["rows"]["sent"] == 2
     receipt = _execute(provider.Forget(task_id="forget", source=str(asked), options={"do_not_reach": True}))
     assert (receipt["state"], receipt["asked"]) == ("complete", 2)
     assert receipt["do_not_reach"]["state"] == "confirmed"
     assert len(service.emails(audience_id)) == 1
-    again = _execute(provider.Upload(task_id="after", source=str(both), audience_id=audience_id))
+    again = _execute(provider.Upload(task_id="after", source=str(both), audience=audience_id))
     assert (again["rows"]["sent"], again["rows"]["suppressed"]) == (1, 1)
     output = capsys.readouterr()
     assert not any("canary" in text for text in (json.dumps(receipt), output.out, output.err))
@@ -152,9 +161,9 @@ def test_mapped_tasks_share_the_pace(
         monkeypatch.setenv("AUDIENCEKIT_ALLOW_HOST", slow.place)
         audiences = [slow.audience_id, slow.make_audience("second", tmp_path)]
         task = provider.Upload.partial(task_id="mapped", source=str(source), conn_id="slow", options=options)
-        assert task.expand(audience_id=audiences).task_id == "mapped"
+        assert task.expand(audience=audiences).task_id == "mapped"
         tasks = [
-            provider.Upload(task_id="mapped", source=str(source), audience_id=each, conn_id="slow", options=options)
+            provider.Upload(task_id="mapped", source=str(source), audience=each, conn_id="slow", options=options)
             for each in audiences
         ]
         with ThreadPoolExecutor() as pool:
@@ -169,10 +178,10 @@ CLEAR: dict[str, tuple[dict[str, Any], str]] = {
     "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
     "another type": ({"conn_id": "database"}, "connection 'database' is not of type audiencekit"),
     "wrong account": ({"conn_id": "wrong_account"}, "; check the account id, and that the user"),
-    "an unknown audience": ({"audience_id": "zzzz"}, "has no audience zzzz: nothing was sent"),
-    "what is no id": ({"audience_id": "../x"}, "audience"),
-    "an empty audience": ({"audience_id": ""}, "the field 'audience_id' of task 'clear' is empty"),
-    "an XCom that was not there": ({"audience_id": "None"}, "the field 'audience_id' of task 'clear' is empty"),
+    "an unknown audience": ({"audience": "zzzz"}, "has no audience zzzz: nothing was sent"),
+    "what is no id": ({"audience": "../x"}, "audience"),
+    "an empty audience": ({"audience": ""}, "the field 'audience' of task 'clear' is empty"),
+    "an XCom that was not there": ({"audience": "None"}, "the field 'audience' of task 'clear' is empty"),
     "an empty source": ({"source": " "}, "the field 'source' of task 'clear' is empty"),
     "an empty place in a list": ({"source": ["a.csv", None]}, "the field 'source' of task 'clear' is empty"),
     "an empty option": ({"options": {"expires_at": ""}}, "the field 'options' of task 'clear' is empty"),
@@ -192,7 +201,7 @@ def test_a_fault_that_no_retry_can_mend_is_one_clear_error(
     monkeypatch.setenv("AIRFLOW_CONN_DATABASE", json.dumps({"conn_type": "sqlite", "host": "x"}))
     monkeypatch.setenv("AIRFLOW_CONN_WRONG_ACCOUNT", service.connection(account_id="1abc"))
     changed, message = CLEAR[case]
-    task = provider.Upload(task_id="clear", source=str(source), audience_id=service.audience_id)
+    task = provider.Upload(task_id="clear", source=str(source), audience=service.audience_id)
     for name, value in changed.items():  # as rendering does
         setattr(task, name, value)
     sent = service.uploads()
@@ -219,7 +228,7 @@ def test_every_task_says_so(
     """The same words whichever the task."""
     monkeypatch.setenv("AIRFLOW_CONN_WRONG_ACCOUNT", service.connection(account_id="1abc"))
     changed, message = CLEAR[case]
-    audience = {"audience_id": service.audience_id} if operator == "Sync" else {}
+    audience = {"audience": service.audience_id} if operator == "Sync" else {}
     sent = service.uploads()
     with pytest.raises(provider.FailedForGood) as caught:
         _execute(getattr(provider, operator)(**{"task_id": "clear", "source": str(asked)} | audience | changed))
@@ -233,7 +242,7 @@ def test_a_service_that_is_away_may_be_tried_again(
     """The failure is of the kind that Airflow retries."""
     connection = json.loads(service.connection()) | {"host": "http://127.0.0.1:9"}
     monkeypatch.setenv("AIRFLOW_CONN_AWAY", json.dumps(connection))
-    task = provider.Upload(task_id="away", source=str(source), audience_id=service.audience_id, conn_id="away")
+    task = provider.Upload(task_id="away", source=str(source), audience=service.audience_id, conn_id="away")
     with pytest.raises(provider.Failed, match="a retry of this task goes on") as caught:
         _execute(task)
     assert not isinstance(caught.value, provider.FailedForGood)
@@ -253,4 +262,4 @@ def test_the_test_button(provider: Any, service: Service, monkeypatch: pytest.Mo
 def test_a_mapped_task_takes_every_argument(provider: Any, source: Path) -> None:
     """Airflow looks at the names of the arguments before it maps them."""
     partial = provider.Upload.partial(task_id="mapped", options={"country": "DE"}, dry_run=True, conn_id="x")
-    assert partial.expand(source=["a.csv"], audience_id=["1", "2"]).task_id == "mapped"
+    assert partial.expand(source=["a.csv"], audience=["1", "2"]).task_id == "mapped"

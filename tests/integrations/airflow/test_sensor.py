@@ -36,7 +36,7 @@ def _wait(provider: Any, sensor: Any) -> Any:
 
 
 def _trigger(provider: Any, service: Service, **changed: Any) -> Any:
-    given = {"conn_id": "audiencekit_default", "audience_id": service.audience_id, "poke_interval": MANY, "until": 0.0}
+    given = {"conn_id": "audiencekit_default", "audience": service.audience_id, "poke_interval": MANY, "until": 0.0}
     return provider.Trigger(**given | changed)
 
 
@@ -50,9 +50,9 @@ def test_a_trigger_is_stored_without_secrets(provider: Any, service: Service) ->
 
 def test_events_say_how_the_wait_ended(provider: Any, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Late, refused, or without a connection: each in words, and as JSON."""
-    late = _event(_trigger(provider, service, audience_id=service.audience_id))
+    late = _event(_trigger(provider, service, audience=service.audience_id))
     assert late["state"] in ("late", "ready")
-    refused = _event(_trigger(provider, service, audience_id="zzzz"))
+    refused = _event(_trigger(provider, service, audience="zzzz"))
     assert refused["state"] == "refused"
     assert "has no audience zzzz" in refused["message"]
     assert _event(_trigger(provider, service, conn_id="nowhere"))["state"] == "refused"
@@ -61,7 +61,7 @@ def test_events_say_how_the_wait_ended(provider: Any, service: Service, monkeypa
 
 def test_the_worker_completes_what_the_trigger_saw(provider: Any, service: Service) -> None:
     """A refusal fails for good, a service that is away may be tried again, lateness is a timeout."""
-    sensor = provider.Sensor(task_id="ready", audience_id=service.audience_id)
+    sensor = provider.Sensor(task_id="ready", audience=service.audience_id)
     seen = {"audience_id": "1", "is_targetable": True, "reasons": [], "size": 100}
     assert sensor.execute_complete({}, {"state": "ready", "readiness": seen})["targetable"] is True
     with pytest.raises(provider.FailedForGood, match="gone"):
@@ -77,8 +77,8 @@ def test_the_worker_completes_what_the_trigger_saw(provider: Any, service: Servi
 WRONG = {
     "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
     "wrong account": ({"conn_id": "wrong_account"}, "; check the account id, and that the user"),
-    "an unknown audience": ({"audience_id": "zzzz"}, "has no audience zzzz"),
-    "an empty template": ({"audience_id": ""}, "the field 'audience_id' of task 'ready' is empty"),
+    "an unknown audience": ({"audience": "zzzz"}, "has no audience zzzz"),
+    "an empty template": ({"audience": ""}, "the field 'audience' of task 'ready' is empty"),
 }
 
 
@@ -90,7 +90,7 @@ def test_an_audience_that_will_never_be_ready_fails_for_good(
     """At the first look, wherever that is, and with a word on what to do."""
     monkeypatch.setenv("AIRFLOW_CONN_WRONG_ACCOUNT", service.connection(account_id="1abc"))
     changed, message = WRONG[case]
-    given = {"audience_id": service.audience_id, "deferrable": deferrable, **changed}
+    given = {"audience": service.audience_id, "deferrable": deferrable, **changed}
     sensor = provider.Sensor(task_id="ready", poke_interval=MANY, timeout=MANY, **given)
     with pytest.raises(provider.FailedForGood, match=message):
         _wait(provider, sensor)
@@ -98,11 +98,11 @@ def test_an_audience_that_will_never_be_ready_fails_for_good(
 
 def test_a_poke_says_whether_it_is_ready(provider: Any, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service that is away is not ready; an audience that is not there fails for good."""
-    poked = provider.Sensor(task_id="poke", audience_id=service.audience_id).poke({})
+    poked = provider.Sensor(task_id="poke", audience=service.audience_id).poke({})
     assert poked.xcom_value["audience_id"] == service.audience_id
     monkeypatch.setenv(
         "AIRFLOW_CONN_AWAY", json.dumps(json.loads(service.connection()) | {"host": "http://127.0.0.1:9"})
     )
-    assert not provider.Sensor(task_id="away", audience_id="1a", conn_id="away").poke({}).is_done
+    assert not provider.Sensor(task_id="away", audience="1a", conn_id="away").poke({}).is_done
     with pytest.raises(provider.FailedForGood, match="has no audience zzzz"):
-        provider.Sensor(task_id="none", audience_id="zzzz").poke({})
+        provider.Sensor(task_id="none", audience="zzzz").poke({})

@@ -201,9 +201,9 @@ async def test_a_sync_shows_its_members_and_when_they_expire(
     from audiencekit.audiences.sync.sync import expiry
 
     source = tmp_path / "list.csv"
-    await sync_async(_list(source, 60), audience_id=emulator.audience_id, settings=settings)
-    report = await sync_async(_list(source, 50), audience_id=emulator.audience_id, settings=settings, allow_shrink=1.0)
-    calendar = expiry(audience_id=emulator.audience_id, settings=settings).to_json()
+    await sync_async(_list(source, 60), audience=emulator.audience_id, settings=settings)
+    report = await sync_async(_list(source, 50), audience=emulator.audience_id, settings=settings, allow_shrink=1.0)
+    calendar = expiry(audience=emulator.audience_id, settings=settings).to_json()
     document = report.to_json()
     page = PageNumbers(report_page(document, expiry=calendar))
     assert page.cells == {key: number_at(document, key) for key in page.cells}
@@ -214,7 +214,7 @@ async def test_a_sync_shows_its_members_and_when_they_expire(
 async def test_an_upload_with_losses(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
     """No value of the list is in the page."""
     source = _list(tmp_path / "list.csv", 80, *(f"canary{number}@@example.com," for number in range(20)))
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    report = await upload_async(source, audience=emulator.audience_id, settings=settings)
     text = report_page(report.to_json())
     page = PageNumbers(text)
     assert page.cells["rejections.invalid_syntax"] == "20"

@@ -196,7 +196,7 @@ async def test_a_cancelled_upload_leaves_a_query_of_sqlite(tmp_path: Path) -> No
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
         query = audiencekit.from_sql(f"sqlite:///{path}", MINUTES)
         uploading = asyncio.create_task(
-            audiencekit.upload_async(query, audience_id=emulator.audience_id, settings=settings)
+            audiencekit.upload_async(query, audience=emulator.audience_id, settings=settings)
         )
         while not uploading.done() and not any(
             each.name.startswith("audiencekit-query") for each in threading.enumerate()

@@ -23,7 +23,7 @@ async def test_the_query_of_an_address_is_not_kept(emulator: Emulator, settings:
     with serving(Manner(body=LIST)) as server:
         for signature in (SIGNATURE, "X-Signature=newer"):
             report = await upload_async(
-                f"{server.url}?{signature}", audience_id=audience_id, settings=settings, run_id=run_id
+                f"{server.url}?{signature}", audience=audience_id, settings=settings, run_id=run_id
             )
             assert (report.run_id, report.rows.sent) == (run_id, 200)
     assert requests_received(emulator) == 1
@@ -36,14 +36,14 @@ async def test_a_list_that_changed_sends_nothing(emulator: Emulator, settings: S
     """It was another one at its end."""
     manner = Manner(body=LIST, changes_at=3)  # after a look and the beginning comes the look in the end
     with serving(manner) as server, pytest.raises(SourceRefused, match="changed"):
-        await upload_async(server.url, audience_id=emulator.audience_id, settings=settings)
+        await upload_async(server.url, audience=emulator.audience_id, settings=settings)
     assert requests_received(emulator) == 0
 
 
 async def test_a_run_is_resumed_from_its_address(emulator: Emulator, settings: Settings) -> None:
     """The journal keeps all of one that has no query."""
     with serving(Manner(body=LIST)) as server:
-        report = await upload_async(server.url, audience_id=emulator.audience_id, settings=settings)
+        report = await upload_async(server.url, audience=emulator.audience_id, settings=settings)
         assert (await resume_async(report.run_id, settings=settings)).rows.sent == 200
 
 

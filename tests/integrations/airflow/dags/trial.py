@@ -15,7 +15,7 @@ with DAG("trial", schedule=None, start_date=datetime(2026, 1, 1), params={"audie
     AudienceUploadOperator(
         task_id="upload",
         source="{{ params.source }}",
-        audience_id="{{ params.audience }}",
+        audience="{{ params.audience }}",
         options={"max_rejected_share": 0.2},
         retries=1,
         retry_delay=timedelta(seconds=1),

@@ -13,5 +13,5 @@ from audiencekit.integrations.airflow.sensor import AudienceReadySensor
 
 with DAG("waiting", schedule=None, start_date=datetime(2026, 1, 1), params={"audience": ""}):
     AudienceReadySensor(
-        task_id="ready", audience_id="{{ params.audience }}", deferrable=True, poke_interval=1, timeout=300
+        task_id="ready", audience="{{ params.audience }}", deferrable=True, poke_interval=1, timeout=300
     )
