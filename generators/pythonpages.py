@@ -93,7 +93,8 @@ PAGES: Final = (
             Topic(
                 "The API",
                 ("api.client", "delivery.rate_limiter"),
-                "Guide: [the API from Python](../python.md#the-api). All endpoints: [API reference](../api-reference.md).",
+                "Guide: [the API from Python](../python.md#the-api). "
+                "All endpoints: [API reference](../api-reference.md).",
             ),
             Topic(
                 "Destinations",
@@ -119,9 +120,9 @@ _BEGINNING: Final = """\
 
 *Reference*
 
-The public names of `audiencekit`, by topic: `help(audiencekit.upload)` says the same. [Python](../python.md) shows how to use
-them. This page is made from the code by `python -m generators`; a test says when it is out of date. Everything that is not
-named here may change.
+The public names of `audiencekit`, by topic: `help(audiencekit.upload)` says the same. [Python](../python.md) shows how
+to use them. This page is made from the code by `python -m generators`; a test says when it is out of date. Everything
+that is not named here may change.
 """
 
 
