@@ -48,7 +48,7 @@ def check(
     `verdict` says whether `upload` would send it. With `doctor`, options are tried on the values that are lost, and
     `findings` say how many each would save.
 
-    `source` is a path, a data frame (docs/data-frames.md), or a list of these, here and in all other functions. A plan
+    `source` is a path, a data frame (docs/python.md), or a list of these, here and in all other functions. A plan
     for another `destination` than an audience follows its rules: a do-not-reach list takes fewer kinds.
     Raises SourceRefused when the source cannot be read to its end, UsageError for invalid keywords.
     """

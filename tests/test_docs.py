@@ -89,12 +89,25 @@ def _options(command: click.Command) -> list[click.Option]:
     return [option for option in command.params if isinstance(option, click.Option) and option.name != "help"]
 
 
+def _page_of(path: str) -> str:
+    """The page of a command, by its path from `docs/`. `audiencekit` alone is on the first page of the commands."""
+    return f"commands/{[*path.split(), 'index'][1]}.md"
+
+
+def _section_of(path: str) -> str:
+    """The text about a command: a section of its page, or the page before its sections."""
+    page = _page(_page_of(path))
+    if path == "audiencekit":
+        return _sections(page)["Options of all commands"]
+    return _sections(page)[path] if len(path.split()) > 2 else page.partition("\n## audiencekit ")[0]
+
+
 def _documented_options(path: str) -> dict[str, list[str]]:
-    """Option -> its row in the table of the command, or in a table of this page that its section links to."""
-    sections = _sections(_page("commands.md"))
-    by_slug = {_slug(heading): text for heading, text in sections.items()}
-    own = sections[path]
-    shared = [by_slug[target[1:]] for target in LINK.findall(own) if target.startswith("#")]
+    """Option -> its row in the table of the command, or in a shared table that its section links to."""
+    by_slug = {_slug(heading): text for heading, text in _sections(_page("commands/options.md")).items()}
+    own = _section_of(path)
+    links = (target.partition("options.md#") for target in LINK.findall(own))
+    shared = [by_slug[anchor] for before, _, anchor in links if anchor and not before]
     rows = [row for text in (own, *shared) for row in _rows(text)]
     return {_code(row[0])[0].split()[0]: row for row in rows if _code(row[0])[0].startswith("--")}
 
@@ -102,10 +115,70 @@ def _documented_options(path: str) -> dict[str, list[str]]:
 COMMANDS = dict(_commands())
 
 
-def test_every_command_has_its_section() -> None:
-    """And no section is about a command that is none."""
-    headings = [heading for heading in _sections(_page("commands.md")) if heading.startswith("audiencekit")]
-    assert sorted(headings) == sorted(COMMANDS)
+def test_every_command_has_its_page() -> None:
+    """And each command of a group its section there. None is about a command that is none."""
+    pages = {f"commands/{page.name}" for page in (ROOT / "docs/commands").glob("*.md")} - {"commands/options.md"}
+    assert pages == set(map(_page_of, COMMANDS))
+    sections = [heading for page in pages for heading in _sections(_page(page)) if heading.startswith("audiencekit")]
+    assert sorted(sections) == sorted(path for path in COMMANDS if len(path.split()) > 2)
+
+
+@pytest.mark.parametrize("path", [path for path in COMMANDS if len(path.split()) == 2])
+def test_the_page_of_a_command_begins_with_its_purpose_and_an_example(path: str) -> None:
+    """Its name, its kind, one sentence, and a block with the command; the options come after it."""
+    page = _page(_page_of(path))
+    before, example, after = re.split(r"^```sh\n(.*?)^```$", page, maxsplit=1, flags=re.MULTILINE | re.DOTALL)
+    assert re.match(rf"# {path}\n\n\*Reference\*\n\n[A-Z][^\n]*\.\n\n", before)
+    assert "| option |" not in before
+    assert path in example
+    assert bool(_options(COMMANDS[path])) == ("| option |" in after.partition("\n## ")[0])
+
+
+KINDS = ("Tutorial", "How-to", "Reference", "Explanation")
+READERS = ("For marketers", "For data engineers", "For privacy reviewers", "For developers")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_page_says_its_kind(page: Path) -> None:
+    """In one line under its title; the first page explains the kinds."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# ")
+    if page != ROOT / "docs/index.md":
+        assert lines[2].strip("*") in KINDS
+        assert lines[2] == f"*{lines[2].strip('*')}*"
+        assert (lines[1], lines[3]) == ("", "")
+
+
+def test_the_index_has_every_page_by_its_reader_and_its_kind() -> None:
+    """Readers in their order, and for each the kinds in theirs; table and contents of the site are one."""
+    text = _page("index.md")
+    sections = _sections(text)
+    assert tuple(sections) == READERS
+    listed: list[str] = []
+    for section in sections.values():
+        rows = re.findall(r"^\| [^|]+ \| \[[^\]]+\]\(([^)]+)\.md\) \| ([a-z-]+) \|$", section, flags=re.MULTILINE)
+        contents = section.partition(":hidden:\n\n")[2].partition("\n:::")[0].splitlines()
+        assert [name for name, _ in rows] == contents
+        order = [KINDS.index(kind.capitalize()) for _, kind in rows]
+        assert order == sorted(order)
+        for name, kind in rows:
+            if not name.startswith("../"):
+                assert _page(f"{name}.md").splitlines()[2] == f"*{kind.capitalize()}*", name
+        listed += contents
+    pages = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in (ROOT / "docs").rglob("*.md")}
+    commands = {page for page in pages if page.startswith("commands/")} - {"commands/index"}
+    assert {name for name in listed if not name.startswith("../")} == pages - commands - {"index"}
+    assert len(listed) == len(set(listed))
+
+
+def test_the_map_for_language_models_has_every_page_of_the_index() -> None:
+    """As llmstxt.org has it: a title, a summary, and lists of links with notes. Developers are its optional part."""
+    index, text = _page("index.md"), (ROOT / "docs/llms.txt").read_text(encoding="utf-8")
+    assert re.match(r"# audiencekit\n\n> ", text)
+    assert [*_sections(text)] == [*READERS[:-1], "Optional"]
+    linked = re.findall(r"^- \[[^\]]+\]\((\S+)\.html\): \S", text, flags=re.MULTILINE)
+    wanted = re.findall(r"^\| [^|]+ \| \[[^\]]+\]\(([^)]+)\.md\)", index, flags=re.MULTILINE)
+    assert linked == [os.path.normpath(f"docs/{name}") for name in wanted]
 
 
 @pytest.mark.parametrize("path", COMMANDS)
@@ -130,7 +203,7 @@ def test_defaults_are_documented(path: str) -> None:
 
 def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
-    section = _sections(_page("commands.md"))["Settings"]
+    section = _sections(_page("accounts.md"))["Settings from the environment"]
     names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES}
     names |= {KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
@@ -139,7 +212,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_the_reasons_are_the_closed_list() -> None:
     """Each once, and no other."""
-    documented = [_code(row[0])[0] for row in _rows(_page("reasons.md"))]
+    documented = [_code(row[0])[0] for row in _rows(_sections(_page("messages.md"))["Reasons"])]
     assert sorted(documented) == sorted(Reason)
 
 
@@ -157,17 +230,21 @@ def test_reason_codes_of_other_pages_exist() -> None:
 
 def test_every_limit_is_documented_with_its_value() -> None:
     """And nothing that is no limit."""
-    documented = {_code(row[0])[0]: row[1].replace(",", "") for row in _rows(_page("limits.md"))}
+    documented = {
+        _code(row[0])[0]: row[1].replace(",", "") for row in _rows(_page("limits.md").partition("\n## The pace\n")[0])
+    }
     constants = {name: value for name, value in vars(limits).items() if name.isupper()}
     assert set(documented) == set(constants)
     wrong = [name for name, text in documented.items() if type(constants[name])(text) != constants[name]]
     assert wrong == []
-    assert all(row[2] and row[3] for row in _rows(_page("limits.md"))), "a unit and a source each"
+    assert all(row[2] and row[3] for row in _rows(_page("limits.md").partition("\n## The pace\n")[0])), (
+        "a unit and a source each"
+    )
 
 
 def test_every_error_is_documented_with_its_parents_and_exit_code() -> None:
     """And no other."""
-    tree = _sections(_page("errors.md"))["The tree"]
+    tree = _sections(_page("messages.md"))["Classes of errors"]
     documented = {_code(row[0])[0]: (_code(row[1]), int(row[2])) for row in _rows(tree)}
     classes = {
         name: ([base.__name__ for base in cls.__bases__], cls.exit_code)
@@ -178,19 +255,16 @@ def test_every_error_is_documented_with_its_parents_and_exit_code() -> None:
 
 
 def test_every_error_has_a_remedy() -> None:
-    """In the table of docs/troubleshooting.md, and no other."""
-    section = _sections(_page("troubleshooting.md"))["By the class of an error"]
-    remedies = {_code(row[0])[0]: row[1] for row in _rows(section)}
-    classes = {name for name, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, Exception)}
-    assert set(remedies) == {name for name in classes if issubclass(getattr(errors, name), errors.AudiencekitError)}
-    assert all(remedies.values())
+    """In the same row."""
+    rows = _rows(_sections(_page("messages.md"))["Classes of errors"])
+    assert [row[0] for row in rows if len(row) != 5 or not row[4]] == []
 
 
 def test_every_exit_code_of_an_error_is_documented() -> None:
-    """In the table of docs/errors.md and in that of the README."""
+    """In the table of docs/messages.md."""
     codes = {str(cls.exit_code) for cls in vars(errors).values() if inspect.isclass(cls) and hasattr(cls, "exit_code")}
-    for text in (_page("errors.md"), (ROOT / "README.md").read_text(encoding="utf-8")):
-        assert codes | {"0", "130"} == set(re.findall(r"^\| (\d+) \|", text, flags=re.MULTILINE))
+    section = _sections(_page("messages.md"))["Exit codes"]
+    assert codes | {"0", "130"} == set(re.findall(r"^\| (\d+) \|", section, flags=re.MULTILINE))
 
 
 def _keys(document: dict[str, Any], prefix: str = "") -> Iterator[str]:
@@ -249,7 +323,8 @@ def test_every_key_of_the_receipt_of_a_purge_is_documented() -> None:
 
 def test_every_method_of_the_client_is_documented() -> None:
     """And every member of an answer, and no other."""
-    sections = _sections(_page("api.md"))
+    parts = re.split(r"^### (.+)$", _sections(_page("python.md"))["The API"], flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     methods = {name for name in dir(AdsClient) if not name.startswith("_")}
     assert {_code(row[0])[0] for row in _rows(sections["Methods"])} == methods
     members = {field.name for field in dataclasses.fields(Answer)}
@@ -363,11 +438,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in map(_slug, headings), target
 
 
-def test_every_page_is_linked_from_the_readme() -> None:
-    """So that a reader finds all pages."""
-    targets = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    linked = {(ROOT / target.partition("#")[0]).resolve() for target in targets}
-    assert {page for page in PAGES if page.parent.name != "python"} - {ROOT / "README.md"} <= linked
+def test_every_command_is_linked_from_the_first_page_of_the_commands() -> None:
+    """And that page from the README, as is the index of all others."""
+    readme = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert {"docs/index.md", "docs/commands/index.md"} <= set(readme)
+    pages = {page.name for page in (ROOT / "docs/commands").glob("*.md")} - {"index.md"}
+    assert pages <= set(LINK.findall(_page("commands/index.md")))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

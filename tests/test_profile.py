@@ -16,7 +16,7 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.profile import PROFILES, SPEC, Profile, X, find_profile
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "profiles.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "accounts.md"
 PEOPLE = [{"operation_type": "Update", "params": {"users": [{"platform_id": ["ab" * 32]}]}}]
 
 

@@ -51,6 +51,24 @@ def test_the_site_needs_no_other_host(site: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_top_of_the_site_leads_to_its_pages(site: Path) -> None:
+    """`index.html` leads to the first page, `404.html` too, and each link of `llms.txt` to a page."""
+    for name in ("index.html", "404.html"):
+        assert "index.html" in (site / name).read_text(encoding="utf-8")
+    (first,) = re.findall(r'content="0; url=([^"]+)"', (site / "index.html").read_text(encoding="utf-8"))
+    linked = re.findall(r"\]\((\S+)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    assert [link for link in (first, *linked) if not (site / link).is_file()] == []
+    assert len(linked) > 20
+
+
+@pytest.mark.slow
+def test_the_copyright_of_the_site_names_its_owner(site: Path) -> None:
+    """In the foot of each page."""
+    pages = [page.read_text(encoding="utf-8") for page in (site / "docs").rglob("*.html")]
+    assert all(re.search(r"Copyright &#169; 20\d\d, the authors of audiencekit", page) for page in pages)
+
+
+@pytest.mark.slow
 def test_the_search_has_an_index(site: Path) -> None:
     """It is a file of the site, and knows the words of the pages."""
     index = (site / "searchindex.js").read_text(encoding="utf-8")

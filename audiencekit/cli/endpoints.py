@@ -29,6 +29,8 @@ _ANSWERS: Final = {
 _PREFACE: Final = """\
 # API reference
 
+*Reference*
+
 Every endpoint of the specification, as the client knows it: `audiencekit api NAME key=value …` and
 `AdsClient.call("NAME", {"key": value})`. This page is made from the catalogue by `audiencekit api --markdown`; a test
 says when it is out of date. What the specification leaves open is marked *open*, with what was chosen.

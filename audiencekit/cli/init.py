@@ -219,7 +219,9 @@ def _account(settings: Settings, *, asks: bool) -> str:
     accounts = asyncio.run(list_ads_accounts(settings))
     ids, present = [each.account_id for each in accounts], settings.account_id
     if not accounts:
-        told = "its user needs a role in an ads account, and the application access to the ads API: see docs/login.md"
+        told = (
+            "its user needs a role in an ads account, and the application access to the ads API: see docs/accounts.md"
+        )
         raise CredentialsRefused("this login has no ads account", hint=told)
     one_of = f"give one of them with --account: {', '.join(ids)}"
     if present is not None and settings.origins.get("account_id") in ("option", "environment"):
@@ -358,7 +360,7 @@ class _SetupFile:
 
         if self.is_of_others:
             if source is not None:
-                hint = "name another file with --setup; or add the audience to this one: see docs/setups.md"
+                hint = "name another file with --setup; or add the audience to this one: see docs/nightly.md"
                 raise UsageError(f"{str(self.path)!r} is there, and `init` has not written it so", hint=hint)
             tell(f"note: {shown(self.path)} is there already, and stays as it is")
             return self
@@ -387,7 +389,7 @@ class _SetupFile:
 
         consent = f"consent_column = {toml_text(self.consent_column)}\n" if self.consent_column else ""
         return (
-            f"# Written by `audiencekit init`. `audiencekit run {self.name}` uploads the list. See docs/setups.md.\n"
+            f"# Written by `audiencekit init`. `audiencekit run {self.name}` uploads the list. See docs/nightly.md.\n"
             f"[audiences.{self.name}]\n"
             f"source = {toml_text(self.source)}\n"
             f"audience = {toml_text(self.audience)}\n"

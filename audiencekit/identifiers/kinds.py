@@ -76,7 +76,7 @@ PLACEHOLDER_HASHES: Final[frozenset[str]] = frozenset(map(_sha256_hex, spellings
 
 
 class Reason(StrEnum):
-    """The codes of the reasons. Their texts for people are in `docs/reasons.md`, and a test compares the two."""
+    """The codes of the reasons. Their texts for people are in `docs/messages.md`, and a test compares the two."""
 
     EMPTY = "empty"
     PLACEHOLDER = "placeholder"

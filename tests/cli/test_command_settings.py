@@ -85,7 +85,7 @@ def test_variables_that_are_read_and_those_of_others_are_not_told() -> None:
 
 def test_the_variables_are_those_of_the_documentation() -> None:
     """A name that is missing in one of the two would be told as misspelled, or not be known to its users."""
-    page = (ROOT / "docs/commands.md").read_text("utf-8")
+    page = (ROOT / "docs/accounts.md").read_text("utf-8")
     named = set(re.findall(r"AUDIENCEKIT_([A-Z_]*[A-Z])\b", page))
     assert named == VARIABLES
 

@@ -93,7 +93,7 @@ def _errors() -> list[type[AudiencekitError]]:
 
 @pytest.mark.parametrize("kind", _errors(), ids=lambda kind: kind.__name__)
 def test_only_what_would_be_refused_again_is_refused(kind: type[AudiencekitError]) -> None:
-    """By the table of docs/errors.md: of 69, 74, 75 and 1 more may be possible, so that they are incomplete."""
+    """By the table of docs/messages.md: of 69, 74, 75 and 1 more may be possible, so that they are incomplete."""
     error = AudiencekitError.__new__(kind)
     error.document = None
     assert error.state == ("refused" if kind.exit_code in (2, 3, 77) else "incomplete")

@@ -106,7 +106,7 @@ def test_a_page_that_is_over_says_so(machine: Machine, browser: Browser) -> None
 def test_the_documentation_has_pictures_of_the_walk(tmp_path: Path) -> None:
     """The page, the PIN, the end and the no, as `python -m tests.login_pictures docs/images` takes them."""
     take_pictures(tmp_path)
-    page = (ROOT / "docs" / "login.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "accounts.md").read_text(encoding="utf-8")
     for name in NAMES:
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
         assert f"(images/{name})" in page

@@ -103,7 +103,7 @@ def test_options_become_keywords(given: dict[str, Any], keywords: dict[str, Any]
     ids=["check", "prepare", "upload", "sync", "do-not-reach upload"],
 )
 def test_every_keyword_is_an_option(names: list[str], keywords: type, other: set[str]) -> None:
-    """As docs/python/keywords.md says; `other` have no meaning for a do-not-reach list."""
+    """As docs/python/functions.md says; `other` have no meaning for a do-not-reach list."""
     command: click.Command = cli
     for name in names:
         assert isinstance(command, click.Group)

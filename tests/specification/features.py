@@ -12,6 +12,8 @@ TESTS = Path(__file__).resolve().parents[1]
 PREFACE = """\
 # Coverage of the specification
 
+*Reference*
+
 The specification has three parts: 0 is authorization and the data API, 1 the advertising API from conventions to
 tracking, 2 audiences, creatives and insights. These are all of its systems, features, rules and limits. This page is
 made from `tests/specification/features.toml` by `python -m tests.specification`; a test says when it is out of date,

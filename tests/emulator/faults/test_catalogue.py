@@ -13,7 +13,7 @@ from audiencekit.emulator.faults.catalogue import CATALOGUE, Kind
 from audiencekit.emulator.faults.effects import Place
 from audiencekit.emulator.faults.orders import read_fault, rehearsals
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "emulator.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "emulator-faults.md"
 
 
 def _written(kind: Kind) -> list[str]:
