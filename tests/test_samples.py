@@ -60,7 +60,14 @@ FLEXIBLE = {
         " and not in 1nmtn (at least once in the last 30 days)."
     ),
 }
-NOT_SHOWN = {Reason.EMPTY, Reason.SHARED, Reason.TOO_LARGE, Reason.LOOKS_PERSONAL, Reason.REFUSED_BY_SERVICE}
+NOT_SHOWN = {
+    Reason.EMPTY,
+    Reason.NOT_TEXT,
+    Reason.SHARED,
+    Reason.TOO_LARGE,
+    Reason.LOOKS_PERSONAL,
+    Reason.REFUSED_BY_SERVICE,
+}
 
 
 def _expected(name: str) -> Path:
