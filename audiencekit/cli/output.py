@@ -126,7 +126,8 @@ def terminal_width(stream: Any = None) -> int | None:
     if stream is None or not stream.isatty():
         return None
     with contextlib.suppress(OSError, ValueError):
-        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(stream.fileno()).columns
+        # A terminal that does not know its size says 0.
+        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(stream.fileno()).columns or None
     return None
 
 
