@@ -138,7 +138,13 @@ def _folded(text: str, stream: Any) -> list[str]:
         return lines
     from textwrap import wrap
 
-    return [part for line in lines for part in (_divided(line, width, wrap) if len(line) > width else [line])]
+    # An address is there to be copied: its line stays whole.
+    is_long = [len(line) > width and "://" not in line for line in lines]
+    return [
+        part
+        for line, divides in zip(lines, is_long, strict=True)
+        for part in (_divided(line, width, wrap) if divides else [line])
+    ]
 
 
 def _divided(line: str, width: int, wrap: Callable[..., list[str]]) -> list[str]:
