@@ -157,12 +157,12 @@ def _divided(line: str, width: int, wrap: Callable[..., list[str]]) -> list[str]
     )  # fmt: skip
 
 
-def say_document(text: str) -> None:
-    """A plan or a report as text, unless the command is quiet. Raises as `say` does.
+def say_document(text: str, *, is_asked_for: bool = False) -> None:
+    """A plan or a report as text, unless the command is quiet and it was not asked for. Raises as `say` does.
 
     On a terminal its problems and warnings are coloured.
     """
-    if manner().is_quiet:
+    if manner().is_quiet and not is_asked_for:
         return
     text = spelled(text)
     lines = _folded(shown_lines(text), sys.stdout)
@@ -244,13 +244,16 @@ def print_told(document: Mapping[str, Any]) -> None:
 
 
 def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False) -> None:
-    """A report as JSON for programs, or as text for people; with `--verbose` or `details` all of it."""
+    """A report as JSON for programs, or as text for people; with `--verbose` all of it.
+
+    With `details`, of a command that is to show it, also all of it, and also where the command is quiet.
+    """
     from audiencekit.reporting.text import render_report
 
     if as_json:
         print_told(document)
     else:
-        say_document(render_report(document, details=details or manner().is_verbose))
+        say_document(render_report(document, details=details or manner().is_verbose), is_asked_for=details)
 
 
 def complain(error: AudiencekitError) -> None:
