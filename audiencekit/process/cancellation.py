@@ -1,4 +1,5 @@
-"""Cancellations as asyncio means them: CancelledError comes out, soon, and what was begun has ended in good order.
+"""Cancellations as asyncio defines them: CancelledError is raised soon, after the work under way has ended in good
+order.
 
 Work answers an interruption itself: the first lets exchanges under way finish, the next ends them, and what the work
 raises then says how far it came. So the command line has it. A function that a program awaits is `cancellable`.
@@ -43,7 +44,7 @@ def cancellable(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Co
 
 
 async def interruptible(work: Awaitable[T]) -> T:
-    """The result of `work`, for a caller who takes what it raises as the answer to a cancellation."""
+    """Return the result of `work`, for a caller that treats its exceptions as the answer to a cancellation."""
     before = _IS_INTERRUPTIBLE.set(True)
     try:
         return await work

@@ -56,7 +56,7 @@ class Proxy:
 
 
 def read_proxy(address: Secret) -> Proxy:
-    """The proxy at `address`. Raises UsageError, which shows nothing of it, for what is no such address."""
+    """Return the proxy at `address`. Raises UsageError for any other text, and shows nothing of it."""
     match = _PROXY.fullmatch(address.unwrap())
     url = None if match is None else _url(match["place"])
     if match is None or url is None:

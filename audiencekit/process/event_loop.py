@@ -1,4 +1,4 @@
-"""The one way into what is awaited, for callers that do not await; and what no cancellation cuts short."""
+"""The one door from synchronous callers to asynchronous work; and work that no cancellation cuts short."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 def run_beside(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, from an event loop and a thread of its own. An interrupt of the caller cancels it.
+    """Run `work` in an event loop in another thread and return its result. An interrupt of the caller cancels it.
 
     Raises what the work raises, and KeyboardInterrupt when an interrupt has cancelled it and it said nothing more.
     """
@@ -92,7 +92,7 @@ async def to_its_end(work: Awaitable[T]) -> T:
 
 @asynccontextmanager
 async def closed_to_its_end(manager: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
-    """The opened `manager`. It is told of no exception, and a cancellation while it closes is taken back."""
+    """Open `manager`. It sees no exception, and a cancellation while it closes waits until it is closed."""
     opened = await manager.__aenter__()
     try:
         yield opened

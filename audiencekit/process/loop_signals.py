@@ -1,4 +1,4 @@
-"""Signals that an event loop is told of, also where its kind knows none (Windows)."""
+"""Signals as events of an event loop, also of the loops on Windows, which have none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def on_ending(loop: asyncio.AbstractEventLoop, ending: signal.Signals, call: Cal
 
 
 def is_detached_from(ending: signal.Signals) -> bool:
-    """Whether the process was begun without a terminal that could hang up (`nohup`), and this is that signal."""
+    """Whether this is SIGHUP and the process was started to ignore it (`nohup`)."""
     return ending.name == "SIGHUP" and signal.getsignal(ending) is signal.SIG_IGN
 
 
@@ -34,7 +34,7 @@ def hold_back() -> None:
 
 
 def let_through() -> None:
-    """Endings come through again, those that were held back first."""
+    """Let the signals to end through again, first those that were held back."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
 

@@ -1,4 +1,4 @@
-"""Memory: tables that are looked at everywhere, and when the system gets back what was freed."""
+"""Memory: large tables with random access, and the return of freed memory to the system."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ARROW_POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
 
 
 def share_heap() -> None:
-    """One heap for all threads, for numpy and for Arrow, where each would keep to itself what it has freed.
+    """Use one heap for all threads, numpy and Arrow; else each would keep the memory that it has freed.
 
     For a process of our own, before it has threads or imports Arrow. What its environment says of Arrow's memory holds.
     Nothing happens where the C library is not glibc.
@@ -42,7 +42,7 @@ def share_heap() -> None:
 
 
 def give_back() -> None:
-    """The system gets back what was freed, wherever in the heap it lies: for the end of a stage. Takes milliseconds.
+    """Return freed memory to the system, from anywhere in the heap, at the end of a stage. Takes milliseconds.
 
     Nothing happens where the C library is not glibc.
     """
@@ -115,7 +115,8 @@ def ask_for_memory() -> None:
 
 
 def keep_reserve() -> None:
-    """Take addresses that are never written to, and so cost no memory; a process that finds none goes on without."""
+    """Reserve addresses that are never written, and so cost no memory. Without room for them the process goes on
+    without."""
     with contextlib.suppress(OSError):
         _kept.append(mmap.mmap(-1, RESERVE_BYTES, **_NEVER_WRITTEN))
 

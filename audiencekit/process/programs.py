@@ -22,7 +22,7 @@ _withheld: dict[str, str] = {}
 
 
 def find_program(name: str) -> str | None:
-    """The absolute path of a program of PATH; None where there is none.
+    """Return the absolute path of a program of PATH; None when PATH has no such program.
 
     Entries of PATH that are relative or empty, or that are the working directory, are passed over. So is a `name` that
     is a relative path.
@@ -61,7 +61,7 @@ def start_program(
 
 
 def own_environment() -> dict[str, str]:
-    """The environment of this process, with the settings that were withheld from what it starts."""
+    """Return the environment of this process with the settings that child processes do not get."""
     return {**os.environ, **_withheld}
 
 

@@ -94,7 +94,7 @@ class Messages(io.FileIO):
 
 
 def _let_messages_be_lost() -> None:
-    """A message that stderr does not take must not end, nor fail, what it is about."""
+    """Ignore a failed write to stderr: a lost message must not end or fail the work that it is about."""
     stream = sys.stderr
     if isinstance(stream, io.TextIOWrapper) and stream.fileno() == _LAST_STANDARD_FILE:
         file = io.BufferedWriter(Messages(_LAST_STANDARD_FILE, "w", closefd=False))

@@ -115,7 +115,7 @@ class _Task(Generic[T, U]):
         self.done: Future[U] = Future()
 
     def run(self) -> bool:
-        """Do it, unless another thread has begun; whether it was done here."""
+        """Do the task unless another thread has begun it. Returns whether it was done here."""
         if not self._begun.acquire(blocking=False):
             return False
         try:
@@ -135,12 +135,12 @@ class _Task(Generic[T, U]):
         return result
 
     def give_up(self) -> None:
-        """It is begun no more."""
+        """Make sure that no thread begins it from now on."""
         self._begun.acquire(blocking=False)
 
 
 def _first(waiting: deque[_Task[T, U]]) -> U:
-    """The result of the first; while another thread works on it, those behind it are done here."""
+    """Return the result of the first task. While another thread works on it, do later tasks here."""
     while not waiting[0].done.done() and any(task.run() for task in waiting):
         pass
     return waiting.popleft().result()

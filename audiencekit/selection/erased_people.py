@@ -54,7 +54,7 @@ _MET: Final = "some people were erased with `forget`; they were left out, and co
 
 
 class Forgotten:
-    """The erased people, as far as keys tell: a KeyMemory, whose `note` is for the plan of one run."""
+    """The erased people, by their keys: a KeyMemory whose `note` is for the plan of one run."""
 
     def __init__(self, memory: Memory) -> None:
         self._tagger, self._tags = Tagger(memory.people.key, movable=True), memory.people.all()
@@ -87,13 +87,15 @@ class Forgotten:
 
 
 def read_forgotten(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> Forgotten | None:
-    """The people erased from this state directory, and those imported; None for none. Raises as `last_memory`."""
+    """Return the people erased from this state directory, and those imported; None when there are none. Raises as
+    `last_memory`."""
     memory = last_memory(state_dir, given, witness)
     return None if memory is None else Forgotten(memory)
 
 
 def last_memory(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> Memory | None:
-    """The memory of this state directory; None for none. `given` is the state key, as in the settings.
+    """Return the memory of this state directory; None when there is none. `given` is the state key, as in the
+    settings.
 
     Raises MemoryRefused for a memory that is not the last of which anything tells, and InputOutputFailed.
     """
@@ -165,7 +167,7 @@ def remove_person(
 def change_memory(
     state_dir: Path, key: StateKey, change: Callable[[People], People], witness: Witness | None = None
 ) -> tuple[Mark, bool]:
-    """Put what `change` makes of the people in their place, durably.
+    """Replace the people by the result of `change`, durably.
 
     The mark of the new memory comes back, and whether it is noted outside, too. Raises as `read_forgotten`.
     """
@@ -182,7 +184,7 @@ def change_memory(
 
 
 def _settle(state_dir: Path, key: StateKey, memory: Memory, notes: Notes, witness: Witness) -> None:
-    """Note what a kill, or another machine, has left to be noted."""
+    """Write the records that a kill, or another machine, left unwritten."""
     if memory.mark == notes.seen == notes.of_place == witness.of_identity(memory.identity):
         return
     with only_writer(state_dir):
@@ -299,7 +301,7 @@ def accept_memory(state_dir: Path, given: GivenKey, *, empty: bool, witness: Wit
 
 
 def _highest(state_dir: Path, own: StateKey, witness: Witness) -> int:
-    """The highest serial of which anything tells that can be believed."""
+    """Return the highest serial in any trustworthy record."""
     for outside in (witness, Witness(None)):
         for key in (own, None):
             with contextlib.suppress(MemoryRefused, InputOutputFailed):
@@ -336,7 +338,7 @@ class Notes:
 
     @property
     def serial(self) -> int:
-        """The highest of which anything tells."""
+        """The highest serial in any record."""
         return max((mark.serial for mark in self.marks.values()), default=0)
 
 
@@ -361,7 +363,8 @@ def needs_key(state_dir: Path) -> bool:
 
 
 def check_memory(memory: Memory | None, notes: Notes, state_dir: Path, witness: Witness) -> None:
-    """Returns when `memory` is the last of which anything tells. Raises MemoryRefused, and InputOutputFailed."""
+    """Check that no trustworthy record names a later memory than `memory`. Raises MemoryRefused and
+    InputOutputFailed."""
     path = str(state_dir / FORGOTTEN)
     if memory is None:
         if notes.marks or notes.of_receipts:
@@ -436,7 +439,7 @@ def _add_receipts(state_dir: Path, notes: Notes) -> None:
 
 
 def _read_receipt(path: Path) -> dict[str, Any] | None:
-    """None when there is none; one that cannot be read tells that there was an erasure, and no more."""
+    """Return the receipt, None when there is none. One that cannot be read still shows that there was an erasure."""
     try:
         content = read_file(path, MOST_DOCUMENT_BYTES)
     except (FileNotFoundError, NotADirectoryError):

@@ -94,7 +94,7 @@ class People:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """The people, and what tells this state of the memory from others."""
+    """The people, with the marks that distinguish this version of the memory from others."""
 
     people: People
     identity: str
@@ -109,7 +109,7 @@ class Memory:
 
 
 def read_memory(state_dir: Path, key: StateKey) -> Memory | None:
-    """The memory of `state_dir`, None when there is none.
+    """Return the memory of `state_dir`; None when there is none.
 
     Nothing is believed before the digest was checked. Raises MemoryRefused for a file that was cut off, changed, or
     written under another key, and InputOutputFailed for one that cannot be read.
@@ -164,7 +164,7 @@ def new_identity() -> str:
 
 
 def read_serial(state_dir: Path, key: StateKey) -> Mark | None:
-    """The mark of the last memory that was written here, None when there is none. Raises MemoryRefused."""
+    """Return the mark of the last memory that was written here; None when there is none. Raises MemoryRefused."""
     path = state_dir / SERIAL
     if not os.path.lexists(path):
         return None

@@ -68,7 +68,7 @@ class Witness:
         return self._read(self._place_name(state_dir))
 
     def of_identity(self, identity: str) -> Mark | None:
-        """The mark that was seen last of this memory, wherever it stood. Raises as `of_place`."""
+        """Return the mark that was seen last of this memory, in any directory. Raises as `of_place`."""
         return self._read(_name("identity", identity))
 
     def note(self, state_dir: Path, mark: Mark) -> bool:

@@ -82,7 +82,7 @@ def sender_of(state_dir: Path, given: GivenKey) -> str:
 
 
 def export_memory(state_dir: Path, given: GivenKey, recipient: str, path: Path, witness: Witness | None = None) -> int:
-    """Write everyone who is remembered here into a new file, sealed to `recipient`; how many keys these are.
+    """Write all remembered people into a new file, sealed to `recipient`. Returns the number of keys.
 
     Raises UsageError for an invalid recipient, MemoryRefused for a memory that is not the last, and InputOutputFailed,
     also for a file that is there.

@@ -60,7 +60,7 @@ class _Changes:
 
 
 class KeySets:
-    """Gathers the tags of all records of a run, then decides. What does not fit a fixed memory goes to `chunks`.
+    """Collects the tags of all records of a run, then decides. Tags beyond a fixed amount of memory go to `chunks`.
 
     With `mixed` False every record has the same verb: nothing can be superseded or in conflict. With `suppressing`
     False no record is suppressed. With neither, the tags of single keys are not kept. `memories` are asked of every
@@ -103,7 +103,7 @@ class KeySets:
         self._changes = _Changes(none, none.copy(), Partitions(self._chunks, bits=self._bits, buffer_bytes=_FEW_BYTES))
 
     def change(self, records: Indices, key_sets: Tags, is_gone: Bools) -> None:
-        """Give `records`, counted over the whole run, other key sets; those that have none any more are gone.
+        """Give `records`, counted over the run, other key sets. Records that are left without keys are removed.
 
         They count as nothing then: they are neither sent nor a duplicate. To be called after `drop_keys`.
         """
@@ -156,7 +156,7 @@ class KeySets:
         self._deletes.append(tagged.deletes)
 
     def tagged(self, part: int) -> list[Entries]:
-        """The tags of the key sets of one part, in the order of their records, as they were put aside.
+        """Return the tags of the key sets of one part, in the order of their records.
 
         May be called from any thread.
         """
@@ -168,7 +168,7 @@ class KeySets:
         return [entries.take(np.argsort(entries["record"], kind="stable"))]
 
     def deletes_of(self, records: Indices) -> Bools:
-        """Of each of `records`, counted over the whole run, whether it is a Delete."""
+        """Return for each of `records`, counted over the run, whether it is a Delete."""
         return self._deletes.at(records)
 
     def find_suppressing(self, tags: Tags) -> Tags:
@@ -230,7 +230,7 @@ class KeySets:
         return self._key_sets.pieces(parts), np.concatenate([np.zeros(0, dtype=ENTRY), *changed])
 
     def _decide(self, suppressed: Bits | None, pieces: tuple[list[Entries], Entries]) -> tuple[Indices, Indices]:
-        """Of the records of whole parts, those that are not sent, and those of them that are superseded."""
+        """Return the records of these parts that are not sent, and which of them are superseded."""
         as_read, changed = pieces
         every = [*as_read, changed]
         if suppressed is not None:
@@ -262,7 +262,8 @@ def _superseded(records: Indices, last: Bools, deletes: Bits) -> Bools:
 
 
 class KeyMemory(Protocol):
-    """A store of keys that must not be sent again, under a key of its own. Asked from several threads at once."""
+    """A store of keys that must not be sent again, as tags under another secret key. Several threads may ask it at
+    once."""
 
     def holds(self, kind: Kind, hashes: Any) -> Bools:
         """Of each of `hashes` (HASH_TYPE, an Arrow array), whether it is remembered.
@@ -294,7 +295,7 @@ def held_keys(records: Any, memories: Sequence[KeyMemory]) -> Bools:
 
 
 class SuppressedKeys:
-    """Tags of keys that suppress, in parts like those of the records' keys, put aside in `chunks`."""
+    """Tags of the keys that suppress, in `chunks`, partitioned like the keys of the records."""
 
     def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS) -> None:
         self._tags = Partitions(chunks, bits=bits)

@@ -1,4 +1,4 @@
-"""Tags of any number of records, put aside in parts that can be looked at one after the other.
+"""Tags of any number of records, stored in parts that are read one after the other.
 
 Equal tags come into the same part, since the first bits of the tag choose it. What is put aside is sealed by the
 store of the chunks: with the run's key gone, tags say nothing, but they are linked to row numbers.
@@ -28,17 +28,17 @@ _HIGH_BITS: Final = 64
 
 
 class Chunks(Protocol):
-    """A spool: bytes go in, and come back by number. Reading may happen in any thread."""
+    """A spool: stores bytes, and returns them by number. Any thread may read."""
 
     def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
         """Keep each of `chunks`; their numbers."""
 
     def read_all(self, numbers: Sequence[int]) -> bytes | memoryview:
-        """The chunks of these numbers, one behind the other."""
+        """Return the chunks with these numbers, joined."""
 
 
 class Partitions:
-    """Entries in 2 ** `bits` parts, in chunks that are put aside as they fill."""
+    """Entries in 2 ** `bits` parts, in chunks that are stored when they are full."""
 
     def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS, buffer_bytes: int | None = None) -> None:
         self._chunks, self._bits = chunks, bits
@@ -58,7 +58,7 @@ class Partitions:
         return OrderedTags(tags, records, order, ends)
 
     def add(self, batch: OrderedTags, first: int) -> None:
-        """Put the entries of the next batch aside, whose records are counted from `first`.
+        """Store the entries of the next batch, whose records are counted from `first`.
 
         Raises PlanRefused when there are too many.
         """
@@ -107,7 +107,7 @@ class Partitions:
         return held
 
     def pieces(self, parts: Iterable[int]) -> list[Entries]:
-        """The entries of some parts as they were put aside, for a look before more is. May be called in any thread."""
+        """Yield the stored entries of some parts, before more are stored. May be called in any thread."""
         found = []
         for part in parts:
             if self._numbers[part]:
@@ -125,7 +125,7 @@ def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:
 
 
 def repeated(*pieces: Entries) -> Entries:
-    """Those of the entries of whole parts whose tag may occur more than once, ordered by tag and then by record."""
+    """Return the entries of these parts whose tag may occur more than once, ordered by tag and then by record."""
     return TAG_LOOPS.find_repeated(pieces)
 
 

@@ -17,7 +17,7 @@ _HIGH_BITS: Final = 64
 
 
 class PlainTags:
-    """The same functions as `TagKernels`, which says what they do, with the same results."""
+    """The functions of `TagKernels`, which describes them, with the same results."""
 
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         np.bitwise_xor(hashes[:, :HALF_BYTES], mask, out=halves)

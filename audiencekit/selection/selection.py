@@ -153,7 +153,8 @@ class Selection:
 
 
 class SelectionLayout:
-    """Where the chosen records stand: in which batch of the run, and where in it. `batch_records` counts for each."""
+    """The places of the chosen records: the batch of the run, and the place in it. `batch_records` has the counts of
+    batches."""
 
     def __init__(self, selection: Selection, batch_records: list[int]) -> None:
         self._selection = selection

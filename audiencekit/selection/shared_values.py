@@ -1,4 +1,4 @@
-"""Values that stand in the records of more than a few people: the phone of an office, the address of a shop's till.
+"""Values in the records of more than a few people: the phone of an office, the address of a shop's till.
 
 Such a value identifies none of them. It is found by keyed tags, exactly and in flat memory: when the source was read,
 tables of small counters say which values may stand in many records; of these, and hardly any others, the people are
@@ -49,7 +49,7 @@ _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # mixes a value with what stands be
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Values with all that stands beside each in a record (PERSON); and the tags of each with a part of that (TAG)."""
+    """Values, each with all other values of its record (PERSON); and the tags of each with a part of these (TAG)."""
 
     people: People = field(repr=False)
     parts: Tags = field(repr=False)
@@ -201,7 +201,7 @@ def _sum(others: Tags, part: list[int] | range) -> Tags:
 
 
 def _paired(values: Tags, beside: Tags) -> Tags:
-    """The tag of each value with what stands beside it."""
+    """Return the tag of each value together with the other values of its record."""
     pairs = np.empty(len(values), dtype=TAG)
     for half in ("high", "low"):
         pairs[half] = values[half] * _ODD + beside[half]
@@ -241,7 +241,7 @@ class PeopleOfValues:
         return "<PeopleOfValues>"
 
     def add(self, pairs: Pairs) -> None:
-        """Take in the values of a batch, and what stands beside each."""
+        """Add the values of a batch, each with the other values of its record."""
         self._people.add(pairs.people)
         self._parts.add(pairs.parts)
 
@@ -270,7 +270,7 @@ def pairs_of(records: HashedRecords, asked: Tags, tagger: Tagger) -> Pairs:
 
 
 class SharedValueSearch:
-    """Looks for the values that stand in the records of more than `most` people. Its memory is `chunks`.
+    """Finds the values in the records of more than `most` people. Its memory is `chunks`.
 
     By `slots_of` all values are counted, in tables of 2**`bits` bytes, when all batches were added.
     """
@@ -317,7 +317,7 @@ def _holds_people(piece: tuple[People, Tags]) -> bool:
 
 
 def _count_people(piece: tuple[People, Tags]) -> Counted:
-    """How many people stand beside each value: each once, and none that are a part of others."""
+    """Count the people of each value: each once, and without those that are a part of another."""
     people, parts = piece
     found, known = _distinct(people, "pair_"), _distinct(parts)
     whole = found.compress(~are_among(_tags_of(found, "pair_"), known))
@@ -370,7 +370,7 @@ def _begins(order: Places, halves: npt.NDArray[np.uint64]) -> Bools:
 
 
 class _Aside:
-    """Entries of one type in parts, put aside as they come to be many; the first bits of the field `by` choose it."""
+    """Entries of one type in parts, stored when there are many; the first bits of the field `by` choose the part."""
 
     def __init__(self, chunks: Chunks, dtype: np.dtype[np.void], by: str) -> None:
         self._chunks, self._by = chunks, by
@@ -399,7 +399,7 @@ class _Aside:
 
     @property
     def holds_all(self) -> bool:
-        """Whether nothing was put aside."""
+        """Whether all entries are still in memory."""
         return not any(self._numbers)
 
     def pieces(self, *, at_once: bool) -> Iterator[npt.NDArray[np.void]]:

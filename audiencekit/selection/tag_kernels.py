@@ -117,7 +117,7 @@ class TagKernels:
         require(self._library.audiencekit_sort(ctypes.byref(given), *own, parts))
 
     def spread(self, batch: OrderedTags, starts: Places, *, first: int, buffers: Entries, filled: Places) -> int:
-        """Put the entries of each part, from its start to its end, behind what is in its buffer, while there is room.
+        """Append the entries of each part, from its start to its end, to its buffer, while there is room.
 
         `buffers` have a line for each part, and `filled` entries in each; starts move, and records are counted from
         `first` on. How many buffers are full.

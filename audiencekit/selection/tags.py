@@ -180,7 +180,7 @@ class Tagger:
         return np.frombuffer(self._cipher.encryptor().update(name), dtype=np.uint8)
 
     def moved(self, tags: Tags, to: Tagger) -> Tags:
-        """Movable `tags` of this tagger as those that `to` makes of the same keys; the order stays."""
+        """Convert movable `tags` of this tagger into the tags that `to` makes of the same keys, in the same order."""
         blocks = self._cipher.decryptor().update(tags.tobytes())
         return np.frombuffer(to._cipher.encryptor().update(blocks), dtype=TAG)
 
@@ -242,7 +242,7 @@ def _values_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
 
 
 def _values(lists: Any) -> Any:
-    """The values of all `lists`, copied only where a null may have others beneath it."""
+    """Return the values of all `lists`, copied only where a null may cover other values."""
     if lists.null_count:
         return lists.flatten()
     offsets = list_offsets(lists)

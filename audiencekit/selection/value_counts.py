@@ -1,4 +1,4 @@
-"""The values of a source that may stand in many records: none that does is missed, in flat memory."""
+"""Values that may be in many records of a source: none of them is missed, and memory is flat."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALL_SLOTS: Final = PartOfSlots(0, 0)
 
 
 def find_many(read: ReadSlots, batches: int, values: int, most: int, *, bits: int = COUNTER_BITS) -> Slots:
-    """The slots of the values that stand in more than `most` records of so many `batches`, and hardly any others.
+    """Return the slots of the values in more than `most` records of so many `batches`, and hardly any others.
 
     They ascend. All batches have so many `values`, which are counted in parts, by 2**`bits` bytes of counters or fewer
     each. Every part reads all batches: that costs less than to put parts aside. Few slots are then counted exactly: a
@@ -80,7 +80,7 @@ def _bits_of(number: float) -> int:
 
 
 class ValueCounts:
-    """About how many records each value stands in, never too few.
+    """Estimates the number of records of each value, never too low.
 
     Each value has two counters. Others may count in one of them, and hardly ever do so in both: the lesser one counts.
     Two counters are a byte, of 2**`bits`.

@@ -150,7 +150,7 @@ class _Document(Personal[dict[str, Any]]):
         return entry if isinstance(entry, str) else ""
 
     def put(self, name: str, entry: _Document | None) -> _Document:
-        """This with `entry` under `name`, or with nothing there."""
+        """These credentials with `entry` under `name`; without an entry there for None."""
         others = {key: value for key, value in self._hidden.items() if key != name}
         return _Document(others if entry is None else {**others, name: entry.unwrap()})
 

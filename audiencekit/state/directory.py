@@ -57,7 +57,7 @@ _NAME: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,127}", re.ASCII)
 
 
 def make_directory(root: Path, *names: str) -> Path:
-    """The directory of these `names` below the state directory `root`; what is missing of both is made, 0700 each.
+    """Return the directory `names` below the state directory `root`. Missing directories are made, each 0700.
 
     Raises InputOutputFailed when it cannot be made, belongs to another user, or others may write in `root`.
     """
@@ -200,7 +200,8 @@ class Cache:
         return cls(user_directory("cache"))
 
     def read(self, name: str) -> bytes | None:
-        """The last content under `name`; None when it is not there, not whole, or could be of another user."""
+        """Return the last content under `name`; None when it is missing, cut short, or another user could have
+        written it."""
         if self._directory is None:
             return None
         try:
@@ -216,7 +217,8 @@ class Cache:
         return kept if hashlib.sha256(kept).digest() == digest else None
 
     def write(self, name: str, content: bytes) -> None:
-        """Keep `content` in the place of what was kept under `name`, where that is possible.
+        """Store `content` under `name`, in place of an earlier one. Where the system cannot store it, nothing
+        happens.
 
         It is not synced: what a crash leaves of it is not whole, and not believed.
         """

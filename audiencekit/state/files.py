@@ -1,4 +1,4 @@
-"""Files and directories for their owner alone, whole at every moment, durable when a function returns."""
+"""Private files and directories: never seen half written, and durable when a function returns."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def explained(what: str, path: Path, *, hint: str = STATE_HINT) -> Iterator[None
 
 
 def make_private_directory(directory: Path) -> None:
-    """Make `directory`, or take from others what they may do in it. Raises InputOutputFailed when it is not ours."""
+    """Make `directory`, or remove the rights of others from it. Raises InputOutputFailed when another user owns it."""
     with contextlib.suppress(FileExistsError):
         directory.mkdir(mode=0o700)
     status = os.lstat(directory)
@@ -76,7 +76,7 @@ def make_private_directory(directory: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put `content` in the place of `path`: written aside, synced, then renamed."""
+    """Replace the file at `path` by `content`: written to a temporary file, synced, then renamed."""
     with _aside(path, content) as aside:
         os.replace(aside, path)
     sync_directory(path.parent)
@@ -136,7 +136,8 @@ def read_file(path: Path, most_bytes: int) -> bytes:
 
 
 def check_private(path: Path, *, lost: str) -> None:
-    """Raises InputOutputFailed for what is no file of ours, or what others may read; `lost` is said of its removal."""
+    """Raise InputOutputFailed unless this is a file of ours that others cannot read. The hint has `lost`: what its
+    removal costs."""
     status = os.lstat(path)
     if not stat.S_ISREG(status.st_mode) or not is_ours(status):
         raise InputOutputFailed(f"{str(path)!r} is not a file of yours", hint="remove it, or restore it")
@@ -164,7 +165,7 @@ _ANY_FORMAT: Final = re.compile(r"audiencekit-[a-z-]{1,30}/[0-9]{1,6}")
 
 
 def write_json(document: dict[str, Any], option: int = 0) -> bytes:
-    """`document` as JSON; `option` is one of orjson. Raises TypeError for what is not JSON."""
+    """Return `document` as JSON; `option` is one of orjson. Raises TypeError for a value that JSON does not have."""
     try:
         return orjson.dumps(document, option=option)
     except orjson.JSONEncodeError as error:
@@ -175,7 +176,7 @@ def write_json(document: dict[str, Any], option: int = 0) -> bytes:
 
 
 def read_json(content: bytes | str) -> Any:
-    """The document that `write_json` has written. Raises ValueError for what is not JSON."""
+    """Return the document that `write_json` has written. Raises ValueError for text that is not JSON."""
     try:
         return orjson.loads(content)
     except ValueError:
@@ -222,7 +223,7 @@ ROOT: Final = 0
 
 
 def own_user() -> int | None:
-    """The number of the user of this process; None where users have none."""
+    """Return the uid of this process; None on systems without uids."""
     user = getattr(os, "geteuid", None)
     return user() if user else None
 
@@ -352,7 +353,8 @@ def read_at(file: int, size: int, offset: int) -> bytes:
 
 
 def open_unnamed(path: Path) -> int:
-    """A new file that goes with its descriptor, however the process ends; `path` is free again, or will be by then.
+    """Open a new file that the system removes with its descriptor, however the process ends. `path` is free again by
+    then.
 
     Raises OSError.
     """

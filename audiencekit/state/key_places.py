@@ -37,7 +37,7 @@ _FINGERPRINT_DIGITS: Final = 8
 
 
 def place_of_key(state_dir: Path, given: GivenKey) -> KeyPlace | None:
-    """Where the key is that would be used; None where none was made yet. Raises CredentialsRefused."""
+    """Return the place of the key that would be used; None before a key is made. Raises CredentialsRefused."""
     if isinstance(given, KeyCommand):
         return "command"
     if given is not None:

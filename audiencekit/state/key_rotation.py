@@ -1,4 +1,4 @@
-"""A state directory that goes over to another key: all of it, or none of it, whenever the process ends.
+"""Change the key of a state directory: all files or none have the new key, whenever the process ends.
 
 In `.rotation` everything that is sealed is written anew, under the new key, with the names that it has in the state
 directory; a new key of the file lies there as well. The file `ready` is the moment of no return: before it, all of that
@@ -56,7 +56,7 @@ def settle(state_dir: Path) -> None:
 
 
 def begin_rotation(state_dir: Path) -> Path:
-    """The directory for what is sealed anew, empty. From now on no other process gets the key."""
+    """Return an empty directory for the files under the new key. From now on no other process gets a key."""
     with explained("the rotation cannot begin", state_dir / ROTATION):
         make_private_directory(state_dir / ROTATION)
         sync_directory(state_dir)
@@ -64,7 +64,7 @@ def begin_rotation(state_dir: Path) -> Path:
 
 
 def commit(state_dir: Path, *, stale: Iterable[Path], entry: str) -> None:
-    """All is there, and durable: it takes the place of what was sealed before.
+    """Put the new files, which are all durable, in place of the earlier ones.
 
     The files that are `stale` go, and the `entry` of the keyring that holds the key before; empty for none.
     """
@@ -82,7 +82,7 @@ def commit(state_dir: Path, *, stale: Iterable[Path], entry: str) -> None:
 
 
 def undo(state_dir: Path) -> None:
-    """Leave all as it was before; an entry of the keyring that was made for the new key goes."""
+    """Keep the earlier files, and remove the keyring entry that was made for the new key."""
     shadow = state_dir / ROTATION
     if os.path.lexists(shadow):
         clear_entry(read_entry_name(shadow))
@@ -92,7 +92,7 @@ def undo(state_dir: Path) -> None:
 
 
 def _go_on(state_dir: Path) -> None:
-    """Move what is still to be moved; it may have been done in part."""
+    """Move the remaining files, after a move that may have been cut short."""
     shadow = state_dir / ROTATION
     with explained("the rotation cannot be finished", shadow):
         order = orjson.loads(read_file(shadow / READY, _MOST_BYTES))

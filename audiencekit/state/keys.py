@@ -1,4 +1,4 @@
-"""The state key: what is kept in the state directory is sealed, and compared, under keys that are made from it."""
+"""The state key. The keys that seal and compare the files of the state directory are derived from it."""
 
 from __future__ import annotations
 
@@ -160,7 +160,8 @@ def parse_key(text: Secret, where: str) -> StateKey:
 
 
 def key_of_file(state_dir: Path) -> StateKey | None:
-    """The key in the file of `state_dir`; None for none, and for one that a kill left overwritten. Raises as above."""
+    """Return the key in the file of `state_dir`; None when there is no file, or a kill left it overwritten. Raises as
+    above."""
     path = state_dir / KEY_FILE
     if not os.path.lexists(path):
         return None

@@ -127,7 +127,8 @@ def write_holder(file: int, holder: bytes) -> None:
 
 
 def holder_of(path: Path) -> bytes | None:
-    """The words of the process that holds the file at `path`, b"" when it has not said any; None when none holds it."""
+    """Return the words that the process with the lock on `path` has written, b"" before it wrote any; None when no
+    process has the lock."""
     try:
         file = os.open(path, READ)
     except OSError:

@@ -51,7 +51,7 @@ _PLACE: Final = 3  # numbers that say where a chunk is: nonce, offset, size as s
 
 
 class SpoolDamaged(InputOutputFailed):
-    """The content of the file is not what was written."""
+    """The content of the file is not as it was written."""
 
 
 class SealedFile:
@@ -132,7 +132,7 @@ class SealedFile:
         return self.read_all([number])
 
     def read_all(self, numbers: Sequence[int]) -> bytes | memoryview:
-        """The chunks of these numbers, unsealed, one behind the other. Raises Bug when one is not there."""
+        """Return the chunks with these numbers, unsealed and joined. Raises Bug for a number without a chunk."""
         places = [self._place_of(number) for number in numbers]
         if not _SEALS_IN_PLACE:
             return b"".join(self._unsealed(number, place) for number, place in zip(numbers, places, strict=True))
@@ -230,7 +230,7 @@ def _sealed_bytes(chunk: object) -> int:
 
 
 def _sealed(cipher: AESGCM, nonce: int, chunks: Sequence[Chunk], number: int) -> Chunk:
-    """One behind the other, of the numbers from this one on, each under its nonce."""
+    """Seal chunks with ascending numbers from this one on, each with its own nonce, and join them."""
     if not _SEALS_IN_PLACE:
         numbered = enumerate(chunks)
         return b"".join(cipher.encrypt(_nonce(nonce + n), chunk, _associated(number + n)) for n, chunk in numbered)
@@ -328,7 +328,8 @@ class KeptSpool(SealedFile):
 
     @classmethod
     def open(cls, path: Path, key: SubKey) -> Self:
-        """A finished spool, to be read. Raises InputOutputFailed when it is not whole, or not of this key or format."""
+        """Open a finished spool for reading. Raises InputOutputFailed when it is cut short, or has another key or
+        format."""
         file = _open(path, READ, "opened")
         try:
             if what := other_number(read_at(file, len(MARK), 0), MARK):
@@ -363,7 +364,7 @@ class KeptSpool(SealedFile):
 
 
 def destroy_spool(path: Path) -> None:
-    """Leave no file at `path` that its key could open: the salt goes first. Raises InputOutputFailed."""
+    """Overwrite the salt of the file at `path`, so that no key opens it, and remove it. Raises InputOutputFailed."""
     try:
         file = os.open(path, CHANGE)
     except FileNotFoundError:
@@ -387,7 +388,7 @@ def _file_key(key: SubKey, salt: bytes) -> bytes:
 
 
 def _read_directory(file: int, key: SubKey) -> tuple[bytes, array[int]]:
-    """The file's own key, and the places of its chunks. Raises ValueError or InvalidTag for what is no such file."""
+    """Return the key of the file and the places of its chunks. Raises ValueError or InvalidTag for any other file."""
     end = os.fstat(file).st_size - _TAIL.size
     head = read_at(file, _HEAD_BYTES, 0)
     size, mark = _TAIL.unpack(read_at(file, _TAIL.size, max(end, 0)))

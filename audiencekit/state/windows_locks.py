@@ -1,4 +1,4 @@
-"""Locks as Windows has them: of a byte far behind the end of a file, since others cannot read what is locked."""
+"""Locks on Windows: on a byte far behind the end of a file, because other processes cannot read a locked part."""
 
 from __future__ import annotations
 
