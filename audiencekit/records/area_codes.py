@@ -33,7 +33,7 @@ def apart_from(code: str, number: str) -> bool:
 
 
 def with_area(area: str | None, number: str) -> str:
-    """`number` behind its area code, which keeps its trunk digit as it is written; a whole number as it is.
+    """Return `number` after its area code, whose trunk digit is kept. A complete number is returned unchanged.
 
     A number that may or may not have its area code, and a short one whose area code is missing, is made one that is
     rejected as `invalid_syntax`: each way to read it could be another person's.

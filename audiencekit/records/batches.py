@@ -204,7 +204,7 @@ class Rejections:
         return Counter({word.value: count for word, count in zip(_WORDS, counts, strict=True) if count})
 
     def to_batch(self) -> pa.RecordBatch:
-        """All of them, ordered by row, column and reason; whole rows come first."""
+        """Return all rejections, ordered by row, column and reason. Those of a complete row come first."""
         rows, reasons = np.concatenate(self._rows), np.concatenate(self._ranks)
         shown = [None, *sorted({name for name in self._names if name is not None})]
         names = np.repeat(np.array(list(map(shown.index, self._names)), dtype=np.int64), self._counts)

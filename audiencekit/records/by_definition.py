@@ -55,7 +55,7 @@ def decide_by_rules(texts: Any, column: MappedColumn, countries: Any | None, rul
 
 
 def complete(decisions: Decisions, texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decided:
-    """Take over `decisions`, and decide one by one what they leave."""
+    """Complete `decisions`: the values that they leave open are decided one by one."""
     normalized, codes = _complete(decisions, texts, column, countries, rules)
     valid = codes == VALID
     plain = normalized if valid.all() else normalized.filter(arrow_array(valid))

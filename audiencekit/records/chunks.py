@@ -134,7 +134,7 @@ def value_counts(lists: Any) -> Counts:
 
 
 def joined_chunks(parts: Sequence[bytes | memoryview]) -> memoryview:
-    """Join all of `parts`, one behind the other. Bytes would join them with the lock of the interpreter held."""
+    """Join all `parts`. Bytes would join them with the lock of the interpreter held."""
     octets = [np.frombuffer(part, dtype=np.uint8) for part in parts if len(part)]
     return np.concatenate(octets).data.toreadonly()
 

@@ -1,4 +1,4 @@
-"""Values of a column decided by kernels, and what they leave by the definition."""
+"""Values of a column, decided by kernels; those that kernels leave open, by the definition."""
 
 from __future__ import annotations
 

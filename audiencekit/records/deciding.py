@@ -1,4 +1,4 @@
-"""Which of the two ways decides values: by kernels, or by rules for whole columns."""
+"""The choice between the two ways to decide values: kernels, or rules for whole columns."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[F
 
 
 def _best(trials: Trials, reason: Reason, count: int) -> tuple[str | None, int, str | None]:
-    """The option that saved most, and how many of `count` it saves; else what stands in the values, in words."""
+    """Return the option that saved most, and how many of `count` it saves; else a description of the values."""
     saved = [(each, option) for (of, option), each in trials.saved.items() if of == reason]
     tried = trials.tried[reason]
     if not saved or not tried:

@@ -127,7 +127,7 @@ def _are_valid(texts: Any, countries: Any | None, kind: Kind, rules: Rules) -> B
 
 
 def _count_dubious(texts: Any) -> Counter[tuple[str, str]]:
-    """Valid addresses that likely reach no person, by what is odd about them and the provider that was meant."""
+    """Count valid addresses that likely reach no person, by their fault and the provider that was meant."""
     lowered = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
     parts = pc.split_pattern(lowered, "@", max_splits=1, reverse=True)
     locals_, domains = (pc.list_element(parts, place) for place in range(2))

@@ -1,4 +1,5 @@
-"""Values of a column where there are no kernels: by rules for whole columns, and what they leave by the definition."""
+"""Values of a column without kernels, decided by rules for whole columns; those that the rules leave open, by the
+definition."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from audiencekit.records.phones.plain_numbers import decide_phone_numbers
 
 
 class PlainValues:
-    """The same function as `CompiledValues`, which says what it does, with the same results."""
+    """The function of `CompiledValues`, which describes it, with the same results."""
 
     def decide(self, texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decided:
         match column.kind:

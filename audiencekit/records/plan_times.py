@@ -39,7 +39,7 @@ class PlanTimes:
 
 
 def pin_plan_time(wanted: str | None, now: datetime) -> datetime:
-    """The time of a plan: `wanted`, or else `now`. Raises UsageError for what is no time."""
+    """Return the time of a plan: `wanted`, else `now`. Raises UsageError for a text that is no time."""
     return parse_time(wanted, option("plan_time")) if wanted else now.astimezone(UTC)
 
 

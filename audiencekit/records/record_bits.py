@@ -1,4 +1,4 @@
-"""One bit a record: what a run may keep in memory of a hundred million of them."""
+"""One bit a record, because a run of a hundred million records cannot keep more of each in memory."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Bits:
         self._all = None
 
     def _pieces(self) -> Iterator[npt.NDArray[np.uint8]]:
-        """Its bytes, some at a time: what is made of all of them would be as large as they are."""
+        """Yield the bytes in pieces: a result for all at once would be as large as they are."""
         packed = self.packed()
         return (packed[start : start + _PIECE_BYTES] for start in range(0, len(packed), _PIECE_BYTES))
 

@@ -395,7 +395,7 @@ def _own_cells(texts: Any, kind: Kind) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Values that stood together in a cell, and the place of their cell, ascending."""
+    """Values that were together in a cell, and the place of their cell, ascending."""
 
     places: npt.NDArray[np.int64]
     values: Any
@@ -413,7 +413,7 @@ _NO_VALUE: Final = code_of(Reason.INVALID_SYNTAX)
 def _divide(
     texts: Any, codes: Codes, column: MappedColumn, countries: Any | None, rules: Rules
 ) -> tuple[Codes, _Parts | None]:
-    """`codes` with UNDECIDED for the cells that are no value but several whole ones, and these values."""
+    """Return `codes` with UNDECIDED for the cells that hold several complete values, and these values."""
     places = np.flatnonzero(codes == _NO_VALUE)
     if not len(places):
         return codes, None
@@ -462,7 +462,7 @@ def codes_of(texts: Any, kind: Kind, countries: Any | None = None, rules: Rules 
 
 
 def _flatten(texts: Any) -> tuple[Any, npt.NDArray[np.int64] | None]:
-    """All values, and the row of each; None when every row has one value or none."""
+    """Return all values and the row of each; None when each row has at most one value."""
     if not (pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type)):
         return texts, None
     return texts.flatten(), texts.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)

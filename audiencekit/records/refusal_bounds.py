@@ -1,4 +1,4 @@
-"""Whether what was read may be sent: every bound between a rejected row and a refused source is applied here."""
+"""The decision whether a source may be sent: all bounds on its rejected rows are applied here."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
 
 
 def _remedy(tally: Tally, mapping: ColumnMapping) -> str | None:
-    """The remedy for the most frequent reason that has one; None where none has."""
+    """Return the remedy for the most frequent reason that has one; None if no reason has one."""
     of_country = next((column.country_remedy for column in mapping.columns if column.country_remedy), None)
     remedies = REMEDIES if of_country is None else {**REMEDIES, Reason.NO_COUNTRY: of_country}
     found = (remedies[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in remedies)

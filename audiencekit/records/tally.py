@@ -1,4 +1,4 @@
-"""Counts of one run's preparation: what was present, what qualified, what was rejected and why."""
+"""The counts of a run: values that were present, valid or rejected, and the reasons."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PaymentNumbers:
 
 @dataclass(slots=True)
 class PersonalShapes:
-    """Valid values of a sample, `looked_at`: what they are shaped like, by the words of `identifiers.personal_shapes`.
+    """The shapes of the `looked_at` valid values of a sample, by the words of `identifiers.personal_shapes`.
 
     Of them `numbered` are words and one number, unless it is a counter's. `tried` of these numbers were read, and
     `readings` counts as which countries' (see `identifiers.bare_numbers.readings_of`).
@@ -173,7 +173,7 @@ class Tally:
                 self.consents[digest] = agrees
 
     def of_rows(self, reason: str) -> int:
-        """How many rows were rejected for `reason` as a whole, and not one of their values."""
+        """Return the number of rows that were rejected for `reason` as rows, and not for one of their values."""
         return self.reasons[reason] - sum(column.reasons[reason] for column in self.columns.values())
 
     def add(self, other: Tally) -> None:

@@ -84,7 +84,8 @@ def _holds_objects(kind: pa.DataType) -> bool:
 
 
 def whole_numbers(array: pa.Array) -> pa.Array | None:
-    """Floating-point numbers as integers, NaN as null; None when one of them is not whole or may have lost digits."""
+    """Return floating-point numbers as integers, NaN as null; None when a number has a fraction or may have lost
+    digits."""
     numbers = array.cast(pa.float64())
     numbers = pc.if_else(pc.is_nan(numbers), None, numbers)
     are_sound = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _INEXACT[array.type]))
@@ -340,7 +341,7 @@ _PRINTABLE: Final = frozenset(range(0x20, _LARGEST_ASCII))
 
 
 def as_digits(array: Any) -> Any:
-    """Bytes (see `is_bytes`) as text: two digits a byte, and printable ASCII as it stands.
+    """Return bytes (see `is_bytes`) as text: two hex digits a byte, and printable ASCII unchanged.
 
     For the bytes of a hash to be printable there is less than one chance in 10**13; those of a raw value are.
     """
@@ -361,7 +362,7 @@ def _written(values: Any) -> Any:
 
 
 def _of_hashes(values: Any) -> Any | None:
-    """`values` as texts, when each is as long as a hash and none can be read; None otherwise."""
+    """Return `values` as texts if each is as long as a hash and none is readable; else None."""
     if not pc.all(pc.equal(pc.binary_length(values), SHA256_BYTES)).as_py():
         return None
     hashes = values.cast(HASH_TYPE)
@@ -405,7 +406,7 @@ def text_columns(rows: pa.Array, arrays: Mapping[int, pa.Array], mapping: Column
 
 
 def split_texts(cells: pa.Array, separator: str) -> pa.Array:
-    """Each text as the list of its parts as they stand; blank parts are left out, null stays null."""
+    """Return each text as the list of its parts, unchanged; blank parts are left out, null stays null."""
     places = _places_with(cells, separator)
     return _lists_of(cells, places, pc.split_pattern(cells.take(arrow_array(places)), pattern=separator))
 
@@ -525,7 +526,8 @@ class TypedColumns:
     def to_text(
         self, arrays: Mapping[int, pa.Array], rows: npt.NDArray[np.int64], mapping: ColumnMapping, faults: Faults
     ) -> pa.RecordBatch:
-        """The sound ones of `rows`, whose cells stand in `arrays` by position; the others are noted in `faults`.
+        """Return the readable ones of `rows`, whose cells are in `arrays` by position; the others are added to
+        `faults`.
 
         So are unreadable cells of identifiers, which are null.
 

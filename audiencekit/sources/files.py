@@ -1,4 +1,4 @@
-"""The place where an item lies: on disk, elsewhere, or behind a handle; and the files in a directory there."""
+"""The place of an item: on disk, in a bucket or on a server, or an open handle; and the files in a directory there."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def parts_of(path: FilePath) -> list[FilePath]:
 
 
 def raw_file(item: FilePath | OpenFile) -> RawFile:
-    """The bytes of an item, without what they are wrapped in."""
+    """Return the bytes of an item, unpacked and decrypted."""
     return unwrapped(_as_they_lie(item))
 
 
@@ -154,7 +154,7 @@ def is_path(path: FilePath) -> bool:
 
 
 def absolute_path(path: FilePath) -> str:
-    """`path` as it means the same file from every directory; standard input and addresses stay what they are.
+    """Return `path` as an absolute path; standard input and addresses are returned unchanged.
 
     Raises InputOutputFailed for a relative path when the working directory is gone.
     """

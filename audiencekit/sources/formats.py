@@ -30,7 +30,7 @@ _FOR: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of files. `name` is what a description says, and `shown` what people call it.
+    """A format of files, with its `name` in descriptions, and `shown`, its name for people.
 
     `recognised` decides by the name of the file and the beginning of its text, for formats that are text. `heeds` are
     the options about bytes and cells that mean something for it.
@@ -110,7 +110,7 @@ def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
 
 
 def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
-    """Raises UsageError for an option that none of the `formats` of a source heeds: none is ignored in silence."""
+    """Raise UsageError for an option that no format of a source uses: no option is ignored in silence."""
     heeded = {name for one in FORMATS if one.name in formats for name in one.heeds}
     given = {
         DELIMITER: options.delimiter,

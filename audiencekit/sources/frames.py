@@ -84,14 +84,14 @@ class Opened(Protocol):
     """Rows that are fetched when the frame is opened, by a reader that says itself why it failed."""
 
     def open_reader(self) -> BatchReader:
-        """The rows, begun."""
+        """Return a reader of the rows."""
 
 
 FrameSource: TypeAlias = ArrowStream | ArrowArray
 
 
 class Frame(Personal[Any]):
-    """A data frame of the caller's. Its cells are as they stood.
+    """A data frame of the caller, with its cells unchanged.
 
     `mark` stands for it where a run keeps the paths of its sources: no absolute path is written so.
     """
@@ -124,7 +124,7 @@ class FrameColumns(Protocol):
 
 
 def is_frame(source: object) -> bool:
-    """Whether `source` is a data frame, by what it can do."""
+    """Whether `source` is a data frame, by its methods."""
     return isinstance(source, ArrowStream | ArrowArray) or _is_pandas(source)
 
 
@@ -134,7 +134,7 @@ def is_in_memory(frame: Frame) -> bool:
 
 
 def open_columns(frame: Frame) -> FrameColumns:
-    """The columns of `frame`. Raises SourceRefused for what has none."""
+    """Return the columns of `frame`. Raises SourceRefused for an object without columns."""
     if _is_pandas(frame.unwrap()):
         return PandasColumns(frame)
     return StreamColumns(frame)
@@ -384,7 +384,7 @@ _FETCHED_ROWS: Final = 10_000  # objects of Python: ten times as large as what A
 
 
 class BinaryFile(Protocol):
-    """A file that is open for reading bytes, wherever they come from."""
+    """A file that is open for reading bytes, of any origin."""
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to `size` bytes, none at the end."""

@@ -135,7 +135,7 @@ class JsonLinesTable:
         return (f"{told} read: if it is an identifier, put a line with all keys first",)
 
     def check(self, mapping: ColumnMapping) -> None:
-        """Nothing: what is no text is a fault of its row."""
+        """Do nothing: a value that is no text is a fault of its row."""
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when the counter counts others, or too many are faulty."""
@@ -184,7 +184,7 @@ def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
 
 
 def _sample_text(found: dict[str, Any], key: str, line: bytes) -> str:
-    """A cell for the sample: of several values the first, nothing for what is no text."""
+    """Return a cell for the sample: the first of several values, empty for a value that is no text."""
     if isinstance(found.get(key), bool):
         return str(found[key]).lower()  # it may be a consent
     try:
@@ -205,7 +205,8 @@ class NotText(Exception):
 
 
 def read_object(line: bytes) -> dict[str, Any] | Reason:
-    """The object that `line` is, or why it is none. A key that stands twice is a fault: which one is meant?"""
+    """Return the object of `line`, or the reason why it has none. A repeated key is a fault, because either may be
+    meant."""
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -250,7 +251,7 @@ def _single(value: Any) -> str | None:
 
 
 def _exactly(line: bytes) -> Any:
-    """The value of `line` with every number as it is written; _TWICE for an object with a key that stands twice."""
+    """Return the value of `line`, with numbers as they are written; _TWICE for an object with a repeated key."""
     return json.loads(line, parse_int=str, parse_float=str, object_pairs_hook=_distinct)
 
 
@@ -392,7 +393,7 @@ def _concatenated(parts: list[pa.Array]) -> pa.Array:
 
 
 def _as_lists(cells: pa.Array) -> pa.Array:
-    """Each text as a list of its own, null as null; lists as they are."""
+    """Return each text as a list of one, null as null; lists unchanged."""
     if pa.types.is_list(cells.type):
         return cells
     places = np.arange(len(cells) + 1, dtype=np.int32)

@@ -41,7 +41,7 @@ class _Values(KernelStructure):
 
 
 class ObjectKernels:
-    """Lines are bytes as they stand in the file, without their ends."""
+    """Lines are bytes of the file, unchanged and without their ends."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library

@@ -28,7 +28,7 @@ def is_one_value(cell: str, separator: str) -> bool:
 
 
 def show_separator(separator: str) -> str:
-    """A separator as people are told of it."""
+    """Return the name of a separator for people."""
     return _SHOWN.get(separator, f"'{separator}'")
 
 
@@ -124,7 +124,7 @@ class SourceOptions:
 
     @property
     def is_about_columns(self) -> bool:
-        """Whether an option says something of columns or cells; what they are is then no longer the file's to say."""
+        """Whether an option describes columns or cells, which the file then does not decide."""
         if self.every_form:
             return False
         singles = (*self._single_columns, self.split_cells)

@@ -128,7 +128,7 @@ def _opened(handle: BinaryIO) -> pq.ParquetFile:
 
 
 def _from_arrow(work: Callable[..., T], *arguments: object) -> T:
-    """The result of `work`. Arrow's own errors quote values and paths, and are left behind."""
+    """Return the result of `work`. Errors of Arrow are replaced, because they quote values and paths."""
     system = ""
     try:
         return work(*arguments)

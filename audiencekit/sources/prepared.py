@@ -1,4 +1,4 @@
-"""Prepared files: Parquet whose columns say what they are, and whose values are hashes already (docs/prepared-format).
+"""Prepared files: Parquet with columns named for their kinds, and hashes as values (docs/prepared-format).
 
 Ours are known by the `format` of their metadata. Other engines cannot write it: their files are known by their columns,
 which are `row`, `operation`, kinds, and nothing else, in capitals or not.

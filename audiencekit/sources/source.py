@@ -1,4 +1,5 @@
-"""Several files as one table: rows numbered on from file to file, columns of one kind and name laid over each other."""
+"""Several files as one table: row numbers continue from file to file, and columns of one kind and name are one
+column."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ Fill = Callable[[TextBatch], TextBatch]
 
 @dataclass(frozen=True, slots=True)
 class FoundColumns:
-    """The columns of a source, and what was noticed when they were mapped.
+    """The columns of a source, and the notes of their mapping.
 
     `operation_hint` is a column that says update or delete for each row, and that no option names. `missing` are the
     named columns that a list which is compared does not have. `warnings` are of people who are lost by the mapping.
@@ -161,7 +162,7 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
 
 
 def _as_one(columns: Sequence[MappedColumn], place: int) -> MappedColumn:
-    """The column at `place` that lays `columns` of several files over each other."""
+    """Return the column at `place` that joins `columns` of several files."""
     return replace(
         columns[0],
         position=place,

@@ -37,7 +37,7 @@ class Table(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
+    """A table and its sample. The sample is personal data, and is dropped once the columns are mapped.
 
     `mapping` is that of a format which says what its columns are; others have None, and are mapped by names and cells.
     `notes` are what is to be said of the table, and `later_notes` what its last pass found. `sheets` are the names of

@@ -23,7 +23,7 @@ HASH_TYPE: Final = pa.binary(SHA256_BYTES)
 
 
 def arrow_array(values: npt.NDArray[Any]) -> Any:
-    """`values`, numbers or truths, as an Arrow array of their own type; numbers that lie one by one are not copied.
+    """Return `values`, numbers or booleans, as an Arrow array of their type. Contiguous numbers are not copied.
 
     `pa.array` does so, too, and imports `numpy.ma` at its first time (12 ms), to ask whether they are masked. Raises
     ValueError for what is no row of values as this machine writes them.
@@ -105,7 +105,7 @@ def hash_array(matrix: Matrix) -> Any:
 
 
 def hashes_in(buffer: Any, count: int) -> Any:
-    """An Arrow array of HASH_TYPE: the first `count` hashes that stand in `buffer`, without a copy."""
+    """Return an Arrow array of HASH_TYPE with the first `count` hashes of `buffer`, without a copy."""
     return pa.Array.from_buffers(HASH_TYPE, count, [None, buffer], null_count=0)
 
 

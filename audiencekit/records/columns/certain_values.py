@@ -47,7 +47,7 @@ _NO_REGION: Final = -1  # where a kernel begins for a region without phone numbe
 
 
 def decide_emails(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
-    """Codes of addresses, PENDING for what is left to the definition, and hashes of the valid ones.
+    """Return the codes of addresses, PENDING where the definition must decide, and the hashes of the valid ones.
 
     Twice where letters are met for the first time: judged then, they are known from the second time on. Holds raw
     values: to be called from a guarded function only, as `decide_phone_numbers`.

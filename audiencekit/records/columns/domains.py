@@ -1,4 +1,4 @@
-"""Internationalised domains: what is certain letter by letter, and the definition for all others.
+"""Internationalised domains: decided letter by letter where that is certain, else by the definition.
 
 A label is certain when every letter of it that is not ASCII is, and stands where it may: the definition takes such a
 letter as it stands. That holds for letters, marks and digits that need no certain neighbours and are what they are in
@@ -81,7 +81,7 @@ def _certain(domain: str) -> str | None:
 
 
 class CertainLetters:
-    """Which letters, marks and digits are certain, as far as it was asked."""
+    """The letters, marks and digits that are certain, for those asked so far."""
 
     def __init__(self) -> None:
         self._classes: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
@@ -120,7 +120,7 @@ class CertainLetters:
         return bool(planes)
 
     def is_unencoded(self, letter: str) -> bool:
-        """Whether no label behind `xn--` stands for `letter`, of a surveyed plane."""
+        """Whether no label after `xn--` encodes `letter`, which is of a surveyed plane."""
         return ord(letter) >= CODE_POINTS or self._classes[ord(letter)] in (UNENCODED, REFUSED)
 
     def learn(self, letters: Collection[str]) -> None:
@@ -191,7 +191,7 @@ def _frame(letter: str) -> str:
 
 
 def _are_taken(frame: str, letters: Sequence[str]) -> bool:
-    """Whether a label of `letters` is taken as it stands, with `frame` before, between and behind them."""
+    """Whether the definition accepts a label of `letters` unchanged, with `frame` before, between and after them."""
     label = f"{frame}{frame.join(letters)}{frame}"
     return ascii_domain(f"{label}.com") == f"xn--{label.encode('punycode').decode()}.com"
 
@@ -202,7 +202,7 @@ def _class_of_certain(letter: str) -> int:
 
 
 def _encoded(letters: Iterable[str]) -> Iterator[str]:
-    """Those of `letters` for which a label in the form of the name system may stand (RFC 5892, section 3)."""
+    """Return those of `letters` that an encoded label may contain (RFC 5892, section 3)."""
     known = [letter for letter in letters if unicodedata.category(letter) in _ENCODED or letter in _EXCEPTIONS]
     # All at once, between line ends, which nothing joins.
     forms = unicodedata.normalize("NFKC", "\n".join(known).casefold()).split("\n") if known else []
@@ -213,7 +213,7 @@ DOMAIN_LETTERS: Final = CertainLetters()
 
 
 def accepted(letters: Sequence[str], takes: Callable[[Sequence[str]], bool], *, at_once: int) -> Iterator[str]:
-    """Those of `letters` that are taken alone. `takes` says of some whether they are taken beside each other.
+    """Return those of `letters` that are accepted alone. `takes` says whether several are accepted side by side.
 
     It is asked of `at_once` letters, and of each half of these again where it refuses them.
     """

@@ -1,4 +1,4 @@
-"""Hashes between 32 bytes, as they are kept, and 64 lower-case hex digits, as they come and go."""
+"""Conversion of hashes between 32 bytes, as stored, and 64 lower-case hex digits, as read and sent."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def to_hex(hashes: Any) -> Any:
 
 
 def hex_texts(digits: Matrix, count: int) -> Any:
-    """The first `count` hashes whose digits stand in `digits`, as texts (pa.StringArray), without a copy."""
+    """Return the first `count` hashes in `digits` as texts (pa.StringArray), without a copy."""
     offsets = np.arange(count + 1, dtype=np.int32) * np.int32(SHA256_HEX_LENGTH)
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(digits))
 

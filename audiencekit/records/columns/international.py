@@ -33,7 +33,7 @@ _MAX_BYTES: Final = MAX_LABEL_LENGTH  # of what is decided here, so that no part
 
 
 def decide_international(lowered: Any) -> tuple[Any, Codes]:
-    """Addresses, and codes (UNDECIDED for what is not certain), of texts that are trimmed and in ASCII lower case.
+    """Return addresses and codes (UNDECIDED where not certain) of texts that are trimmed and in ASCII lower case.
 
     Placeholder addresses and invisible characters are for the caller to find. Holds raw values.
     """

@@ -137,7 +137,7 @@ class KnownLetters:
                 self._folds.update(self._composition(base, letter, composed))
 
     def _judge_parts(self, letter: str, written: str) -> None:
-        """Note what lower case and NFC make of `letter` wherever it stands: one or more of them."""
+        """Note the result of lower case and NFC for `letter` in any place: one or more letters."""
         if letter == _CAPITAL_SIGMA or len(written) > _MOST_PARTS or not all(map(self._is_certain, written)):
             return
         places = _ONE if len(written) == 1 else map(chr, range(1, _MOST_PARTS + 1))
@@ -150,7 +150,7 @@ class KnownLetters:
         return ord(letter) < CODE_POINTS and self._kinds[ord(letter)] > 0
 
     def _composition(self, base: str, mark: str, composed: str) -> Iterator[tuple[tuple[str, str], str]]:
-        """The letter that NFC makes of a small one and `mark`."""
+        """Return the letter that NFC composes of a small letter and `mark`."""
         joined = lower(base + mark)
         if lower(base) == base and joined != base + mark:
             is_certain = joined == composed and self._is_certain(composed)
@@ -188,7 +188,7 @@ def folding_table(folds: Mapping[tuple[str, str], str]) -> npt.NDArray[np.int64]
 
 
 def _kind_of_certain(letter: str) -> int:
-    """The kind of a letter that the definition takes as it stands, between any others."""
+    """Return the kind of a letter that the definition keeps unchanged between any others."""
     parts = unicodedata.normalize("NFD", letter)
     is_mark, is_joining = unicodedata.category(letter).startswith("M"), letter in composing()
     if unicodedata.combining(letter):

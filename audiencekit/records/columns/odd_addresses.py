@@ -22,7 +22,7 @@ _CERTAIN: Final[dict[str, bool]] = {}  # of the letters that were judged
 
 
 def decide_one(text: str) -> str | Reason | None:
-    """The definition's decision on `text`, as it stands in its cell; None where nothing is certain, and for ASCII.
+    """Return the definition's decision on `text`, a cell unchanged; None where nothing is certain, and for ASCII.
 
     Certain are local parts of letters of which each is, since the library judges letter by letter, once the whole is in
     lower case and in NFC. Holds raw values.
@@ -55,21 +55,21 @@ def _is_no_letter(character: str) -> bool:
 
 
 def is_certain_letter(letter: str) -> bool:
-    """Whether the definition takes an address with `letter` as it stands, between others and as the last one."""
+    """Whether the definition accepts an address with `letter` unchanged, between others and as the last one."""
     if letter not in _CERTAIN:
         judge_letters((letter,))
     return _CERTAIN[letter]
 
 
 def judge_letters(letters: Iterable[str]) -> None:
-    """Find for `is_certain_letter` what it says of each of `letters`, in a fraction of the time."""
+    """Compute the answers of `is_certain_letter` for all of `letters`, in a fraction of the time."""
     new = [letter for letter in letters if letter not in _CERTAIN]
     certain = set(accepted(new, _are_taken, at_once=_AT_ONCE))
     _CERTAIN.update({letter: letter in certain for letter in new})
 
 
 def _are_taken(letters: Sequence[str]) -> bool:
-    """Whether addresses with `letters` are taken as they stand: between others, last and first of a part."""
+    """Whether addresses with `letters` are accepted unchanged: between others, last and first of a part."""
     parts = (
         f"q{'q'.join(letters)}q",
         ".".join(f"q{letter}" for letter in letters),

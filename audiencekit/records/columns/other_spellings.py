@@ -1,4 +1,4 @@
-"""Values that bulk rules and kernels refuse, and the definition may read: what is written within or beside others."""
+"""Values that bulk rules and kernels refuse and the definition may read: with other text around or inside them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from audiencekit.records.columns.hashes import hex_digits
 
 
 class PlainHex:
-    """The same function as `HexKernels`, which says what it does, with the same results."""
+    """The function of `HexKernels`, which describes it, with the same results."""
 
     def write_lists(self, lists: Places, hashes: Matrix, places: npt.NDArray[np.int64], digits: Bytes) -> Places:
         counts = np.diff(lists)[places]

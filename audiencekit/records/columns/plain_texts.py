@@ -14,7 +14,7 @@ from audiencekit.records.columns.arrays import VALID, Codes, Matrix
 
 
 class PlainTexts:
-    """The same functions as `TextKernels`, which says what they do, with the same results; but it decides no values."""
+    """The functions of `TextKernels`, which describes them, with the same results; but it decides no values."""
 
     def hash(self, texts: Any) -> Matrix:
         hashes = [sha256(text).digest() for text in texts.cast(pa.binary()).to_pylist()]

@@ -1,4 +1,5 @@
-"""User ids of the platform in bulk: of digits of other scripts all but whole numbers are left to the definition."""
+"""User ids of the platform, column by column. Values with digits of other scripts are left to the definition, except
+whole numbers."""
 
 from __future__ import annotations
 
@@ -341,7 +342,7 @@ def _evenly(size: int, most: int) -> Indices:
 
 
 def _lie_apart(numbers: list[str]) -> list[bool]:
-    """Which of `numbers` (empty: there is none) are no counter's; long ones behind a single zero never are."""
+    """Return which of `numbers` (empty: none) are no numbers of a counter. Long ones after a single zero never are."""
     by_size: dict[int, list[int]] = {}
     for digits in numbers:
         by_size.setdefault(len(digits), []).append(int(digits or 0))

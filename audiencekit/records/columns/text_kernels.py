@@ -134,7 +134,8 @@ class TextKernels:
         return digests
 
     def encode(self, texts: Any) -> tuple[Any, Any]:
-        """Which distinct text each of `texts` is, null for null, and these, numbered as they come."""
+        """Return for each of `texts` the number of its distinct text, null for null; and the distinct texts, in the
+        order of their first use."""
         if (found := self.number(texts)) is not None:
             numbers, firsts = found
             return arrow_array(numbers), texts.take(arrow_array(firsts))
@@ -142,7 +143,7 @@ class TextKernels:
         return encoded.indices, encoded.dictionary
 
     def number(self, texts: Any) -> tuple[Places, npt.NDArray[np.uint32]] | None:
-        """Which distinct text each of `texts` is, numbered as they come, and the row of the first of each.
+        """Return for each of `texts` the number of its distinct text, and the row of the first use of each.
 
         None when they are more than MOST_DISTINCT, or any is null.
         """

@@ -1,1 +1,1 @@
-"""Phone numbers over whole columns: plans of numbers, compiled, and what they decide."""
+"""Phone numbers over whole columns: compiled numbering plans, and their decisions."""

@@ -80,7 +80,7 @@ _WEIGHTS: Final = _weights()
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Digits:
-    """All digits of a column, one behind the other, and of each text where they begin and how many they are.
+    """All digits of a column, joined, with the beginning and the number of the digits of each text.
 
     `values` are 0 to 9, with zeros before the first (FRONT) and behind the last (MAX_DIGITS), so that a look beyond
     stays inside. `is_read` says that the text is ASCII and holds nothing but digits and known punctuation, pluses only
@@ -162,7 +162,7 @@ def _values(data: Bytes, counts: Places) -> tuple[Bytes, Places]:
 
 
 def _pluses_in_front(first: Bytes, second: Bytes, third: Bytes) -> Bytes:
-    """How many pluses each text begins with, _MAX_PLUSES at most, perhaps behind an opening bracket."""
+    """Count the pluses at the beginning of each text, _MAX_PLUSES at most, perhaps after an opening bracket."""
     has_bracket = (first == ord("(")) | (first == ord("["))
     has_one = np.where(has_bracket, second, first) == ord("+")
     has_two = has_one & (np.where(has_bracket, third, second) == ord("+"))
@@ -171,7 +171,7 @@ def _pluses_in_front(first: Bytes, second: Bytes, third: Bytes) -> Bytes:
 
 
 def _has_zeros_in_front(first: Bytes, second: Bytes, third: Bytes) -> Bools:
-    """Which texts begin with two zeros next to each other, perhaps behind an opening bracket."""
+    """Return which texts begin with two adjacent zeros, perhaps after an opening bracket."""
     bracketed = (first == ord("(")) & (second == _ZERO) & (third == _ZERO)
     has_zeros: Bools = ((first == _ZERO) & (second == _ZERO)) | bracketed
     return has_zeros
@@ -196,7 +196,7 @@ class NumberColumn:
         self.calling_codes: npt.NDArray[np.int16] = np.zeros(size, dtype=np.int16)
 
     def read(self, regions: Regions) -> None:
-        """Decides all rows whose digits were read: behind their plus, without one as their region dials."""
+        """Decide all rows whose digits were read: with a plus as international, without one as their region dials."""
         rows = np.flatnonzero(self.digits.is_read)
         has_plus = self.digits.has_plus.take(rows)
         codes = np.where(has_plus, self._codes_behind(rows, np.int32(0)), 0)
@@ -217,7 +217,7 @@ class NumberColumn:
         self._take(tables, rows[known], ends, sizes[known])
 
     def _refuse_unknown_codes(self, rows: Rows) -> None:
-        """Decides what has a plus and no calling code behind it, and was read as its region dials.
+        """Decide numbers with a plus and no calling code after it, which were read as their region dials.
 
         phonenumbers does so too, and finds no number but behind an international prefix: +0049 is 0049 to it.
         """
@@ -246,7 +246,8 @@ class NumberColumn:
         self.codes[apart] = UNDECIDED
 
     def leave_national(self) -> None:
-        """Leaves what hangs on validity: everything without a plus, and what is possible and not valid."""
+        """Leave open all numbers without a plus, and those that are possible and not valid: their decision depends on
+        validity."""
         self.codes[self.digits.is_read & ~self.digits.has_plus] = UNDECIDED
         self.codes[self.digits.is_read & (self.codes == code_of(Reason.NOT_VALID))] = UNDECIDED
 
@@ -283,7 +284,7 @@ class NumberColumn:
         return firsts
 
     def _codes_behind(self, rows: Rows, sizes: Any) -> Places:
-        """The calling code that `rows` have behind `sizes` digits, 0: none."""
+        """Return the calling code of `rows` after `sizes` digits, 0 for none."""
         values, begin = self.digits.values, self.digits.starts.take(rows) + sizes
         heads = values.take(begin) * np.int16(100)
         heads += values.take(begin + np.int32(1)) * np.int16(10)
@@ -300,7 +301,8 @@ class NumberColumn:
         return tables, _run(tables, self.digits, begin[known], counts[known], firsts), known
 
     def _take(self, tables: Tables, rows: Rows, ends: States, passed: Places | np.int32) -> States:
-        """Takes over what the tables say of `rows`, and gives its outcomes; `passed` digits were not shown to them."""
+        """Store the results of the tables for `rows`, and return the outcomes; `passed` digits were not given to the
+        tables."""
         outcomes, dropped, calling_codes = unpacked_outcomes(tables.readings.take(ends))
         self.codes[rows] = CODES.take(outcomes)
         self.dropped[rows] = dropped + passed
@@ -470,7 +472,8 @@ def _decide_unread(trimmed: Any, column: NumberColumn) -> None:
 
 
 def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, Codes]:
-    """Numbers and codes of texts behind spreadsheet marks, `tel:` or `p:`, or with signs that are not ASCII.
+    """Return the numbers and codes of texts with a spreadsheet mark, `tel:` or `p:` before them, or with signs beyond
+    ASCII.
 
     Only what is a plain number without them is decided. The spreadsheet's rounding is left: its forms know ASCII signs.
     """

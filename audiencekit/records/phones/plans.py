@@ -84,7 +84,7 @@ class Passing:
 
 
 class Copying(Passing):
-    """A mark that follows what is written in the place of a prefix: some digits, then the last group.
+    """A mark for the replacement of a prefix: some digits, then the last group.
 
     `rows` are those of a plan, `begin` its state behind the digits. A mark is whether the group was closed (None: not
     opened), how many digits stand before it and in it, and the state of what is written.
@@ -160,13 +160,13 @@ class Opening:
         self._memo: dict[tuple[Threads, int], tuple[Threads, Mark | None]] = {}
 
     def start(self) -> tuple[Threads, Mark | None]:
-        """The state before the first digit, and what `step` says of a match."""
+        """Return the state before the first digit, and the mark of a match, as `step` does."""
         if self._first is None:
             return (), None
         return self._cut(self._program.leaves(self._first, self._group.first, self._group))
 
     def step(self, threads: Threads, digit: int) -> tuple[Threads, Mark | None]:
-        """The state behind `digit`, and the mark of the match that ends here; None: no match.
+        """Return the state after `digit`, and the mark of the match that ends here, None for no match.
 
         A later match is always preferred to an earlier one: what waits less preferred than a match is dropped.
         """
@@ -212,7 +212,7 @@ class _Parser:
         self._groups = 0
 
     def whole(self) -> Write:
-        """How to write the whole pattern."""
+        """Return the text of the complete pattern."""
         write = self._either()
         if self._left:
             raise Bug("a pattern of the telephone metadata closes a group that is not open")
@@ -292,7 +292,7 @@ def _digits(part: str) -> Digits:
 
 
 def of_phonenumbers(reads: object) -> object | None:
-    """`reads`, where it is a function that stands in phonenumbers; None for what a program has put in its place."""
+    """Return `reads` if it is the function of phonenumbers; None if a program has replaced it."""
     code = getattr(reads, "__code__", None)
     return reads if code is not None and code.co_filename == texts_of_metadata.__file__ else None
 
@@ -310,7 +310,7 @@ def regions_of_code(calling_code: int) -> tuple[str, ...]:
 
 
 def digest_in_memory(calling_code: int, region: str) -> str:
-    """Of all that the metadata of `region` holds as it stands in memory, where it is from now on."""
+    """Return the digest of all metadata of `region`, which is in memory from now on."""
     metadata = PhoneMetadata.metadata_for_region_or_calling_code(calling_code, region)
     return hashlib.sha256(_content_of(metadata)).hexdigest()
 
@@ -390,7 +390,8 @@ class _Typed:
 
 
 class NumberingPlan:
-    """All national numbers of one country calling code, as states. A state is a number; 0 stands before any digit."""
+    """All national numbers of one country calling code, as states. A state is a number; 0 is the state before the
+    first digit."""
 
     def __init__(self, calling_code: int) -> None:
         self.calling_code = calling_code
@@ -413,7 +414,7 @@ class NumberingPlan:
         self._state(first, 0, _NO_DIGIT)
 
     def row(self, state: State) -> tuple[State, ...]:
-        """The states behind each of the ten digits."""
+        """Return the states after each of the ten digits."""
         found = self._rows[state]
         if found is None:
             found = self._rows[state] = self._stepped(state)
@@ -466,7 +467,7 @@ class NumberingPlan:
         return number
 
     def _mask(self, place: int) -> int:
-        """The leaves behind `place`, one bit each."""
+        """Return the leaves after `place`, one bit each."""
         mask = self._follow.get(place)
         if mask is None:
             mask = self._follow[place] = sum(1 << leaf for leaf, _ in self._program.leaves(place))

@@ -1,4 +1,4 @@
-"""How phonenumbers reads national digits: with or without the trunk prefix, or behind the region's own calling code.
+"""How phonenumbers reads national digits: with or without the trunk prefix, or after the region's own calling code.
 
 States are explored on demand and numbered. A reading that would take a way that is not followed here is
 `DigitOutcome.UNKNOWN`.
@@ -58,7 +58,7 @@ AS_WRITTEN: Final = Rewriting()
 
 
 class DigitReading(NamedTuple):
-    """An outcome, and how many digits stand before the national significant number, as it was written or not."""
+    """An outcome, and the number of digits before the national significant number, as it was written or not."""
 
     outcome: DigitOutcome
     dropped: int = 0
@@ -150,7 +150,7 @@ class Trunk:
         return not threads and best in (None, (0, number, AS_WRITTEN))
 
     def read(self, state: State, *, has_code: bool = False) -> DigitReading:
-        """The kind of national digits; `has_code`: the calling code stands before them."""
+        """Return the kind of national digits; with `has_code` the calling code is before them."""
         reading = self._read(state)
         best = self.keys[state][2]
         if not self._is_former or best is None or reading is not _NOT_POSSIBLE:
@@ -204,7 +204,7 @@ class Trunk:
         )
 
     def _best(self, length: int, mark: Mark) -> _Best:
-        """The match that ends behind so many digits."""
+        """Return the match that ends after this number of digits."""
         if self._rule is None:
             return length, self.plan.start, None if mark and self._transforms else AS_WRITTEN
         is_closed, before, kept, state = mark
@@ -213,7 +213,7 @@ class Trunk:
         return before, state, Rewriting(self._rule, kept, length - before - kept)
 
     def _behind(self, digits: str) -> State:
-        """The state of the plan behind `digits`."""
+        """Return the state of the plan after `digits`."""
         state = self.plan.start
         for digit in digits:
             state = self.plan.rows[state][int(digit)]
@@ -231,7 +231,7 @@ class Trunk:
 
 
 def _rule_of(metadata: PhoneMetadata) -> str | None:
-    """The digits that stand in the place of a prefix, before its last group; None where the rule has another form."""
+    """Return the digits that replace a prefix, before its last group; None if the rule has another form."""
     form = _RULE.fullmatch(metadata.national_prefix_transform_rule or "")
     pattern = metadata.national_prefix_for_parsing
     return form[1] if form is not None and pattern and re.compile(pattern).groups == int(form[2]) else None
@@ -252,7 +252,7 @@ class Trunks:
 
 
 class Prefixed:
-    """Digits behind the region's own calling code written without a plus: first its trunk prefix, then once more.
+    """Digits after the region's own calling code without a plus: first its trunk prefix, then once more.
 
     phonenumbers takes the region's prefix off, and later that of the first region that shares the calling code. A key
     is the state of `own`, that of `main` over all digits, and that of `main` behind the prefix that `own` found.
@@ -295,7 +295,7 @@ class Prefixed:
         return reading._replace(dropped=dropped + reading.dropped)
 
     def read_as_plus(self, state: State) -> DigitReading:
-        """The kind of the digits behind a plus sign and the calling code."""
+        """Return the kind of the digits after a plus sign and the calling code."""
         return self._main.read(self._keys[state][1], has_code=True)
 
     def _state(self, key: tuple[State, State, State]) -> State:
@@ -308,7 +308,7 @@ class Prefixed:
 
 
 class PrefixPosition(NamedTuple):
-    """Where a national reading stands while international prefix or calling code are not settled.
+    """The position of a national reading before the international prefix or calling code is decided.
 
     `waiting` waits for the international prefix, which `ended` so many digits ago from the front (-1: no match);
     `refused` says that a zero followed it. `own` counts the digits of the region's calling code seen so far, -1 when
@@ -344,7 +344,7 @@ class National:
         return PrefixPosition(waiting, -1, False, 0, 0, 0)
 
     def row(self, place: Place) -> tuple[Place, ...]:
-        """The places behind each of the ten digits."""
+        """Return the places after each of the ten digits."""
         if isinstance(place, int):
             return self._trunk.row(place)
         if isinstance(place, DigitReading):
@@ -415,7 +415,7 @@ class National:
 
 
 class International:
-    """All digits of a number behind a plus sign that begins with one calling code."""
+    """All digits after the plus of a number with one calling code."""
 
     def __init__(self, trunks: Trunks) -> None:
         self._code = tuple(map(int, str(trunks.plan.calling_code)))
@@ -426,7 +426,7 @@ class International:
         return 0, 0
 
     def row(self, place: tuple[int, State] | DigitReading) -> tuple[tuple[int, State] | DigitReading, ...]:
-        """The positions behind each of the ten digits."""
+        """Return the positions after each of the ten digits."""
         if isinstance(place, DigitReading):
             return (place,) * 10
         seen, state = place
@@ -501,7 +501,8 @@ class StateRows:
         return len(self._earlier_readings) + len(self._readings)
 
     def intern(self, reading: int, following: tuple[int, ...]) -> int:
-        """The number of the state that has these; with nothing following it stays where it is."""
+        """Return the number of the state with this reading and these transitions; a state without any leads to
+        itself."""
         if not self._numbers:
             self._learn_earlier()
         key = (reading, following)

@@ -74,7 +74,7 @@ _ABROAD: Final = "00"  # is read as a plus, too
 
 
 def written_codes(text: str, region: str | None) -> Iterator[int]:
-    """The calling codes that `text` may have: behind a plus or two zeros, or as `region` dials abroad.
+    """Return the calling codes that `text` may have: after a plus or two zeros, or as `region` dials abroad.
 
     Holds raw values.
     """

@@ -219,7 +219,7 @@ def calling_codes() -> npt.NDArray[np.int16]:
 
 @cache
 def phone_tables() -> PhoneTables:
-    """The tables of this process, which knows the plans of this package, and what was compiled for its user."""
+    """Return the tables of this process: the plans of this package, and those compiled for its user."""
     return PhoneTables(Cache.of_user(), supplied_plans())
 
 
@@ -268,7 +268,7 @@ class CompiledPlans:
         self._unwritten.add(calling_code)
 
     def write(self) -> None:
-        """Keep what no file has yet for later processes, where it can be said what it was compiled from."""
+        """Store plans that no file has yet for later processes, where the digest of their source is known."""
         if not self._unwritten or not self._cache:
             return
         plans = {code: plan for code in self._cached.codes() if (plan := self._cached.read(code))}
@@ -296,7 +296,7 @@ _COMPILERS: Final = (
 
 @dataclass(slots=True)
 class CompiledPlan:
-    """The plan of one calling code, and what it was compiled from.
+    """The plan of one calling code, and the digest of its source.
 
     That is, by region, a digest of the metadata as it stood in memory, and one of the text from which it was read, as
     far as that is known. `starts` are the states where readings begin, by region or code, as far as they were compiled.

@@ -69,7 +69,7 @@ class ByteStream:
 
     @property
     def bytes_left(self) -> int | None:
-        """Bytes that are still to come, about; None where unknown."""
+        """The estimated number of bytes that follow; None where unknown."""
         if not self.file.size_bytes or self._compression or self._convert:
             return None
         return max(self.file.size_bytes - self.bytes_read, 0)

@@ -31,14 +31,14 @@ class Member(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether nothing more comes out of what it was given."""
+        """Whether all given data is unpacked."""
 
     @property
     def unused_data(self) -> bytes:
-        """The bytes behind its end."""
+        """The bytes after its end."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Up to `max_length` unpacked bytes of `data` and of what was left of earlier data."""
+        """Return up to `max_length` unpacked bytes of earlier data that was left, then of `data`."""
 
 
 class GzMember:
@@ -55,11 +55,11 @@ class GzMember:
 
     @property
     def unused_data(self) -> bytes:
-        """The bytes behind its end."""
+        """The bytes after its end."""
         return self._member.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Up to `max_length` unpacked bytes of `data` and of what was left of earlier data."""
+        """Return up to `max_length` unpacked bytes of earlier data that was left, then of `data`."""
         unpacked = self._member.decompress(self._member.unconsumed_tail + data, max_length)
         self.needs_input = not self._member.unconsumed_tail and len(unpacked) < max_length
         return unpacked
@@ -130,14 +130,14 @@ def bounded(blocks: Iterable[bytes], name: str, packed_bytes: Callable[[], int])
 
 
 def inflated_too_far(name: str) -> SourceRefused:
-    """The refusal of a file of which more comes out than any list needs."""
+    """Return the refusal of a file that unpacks to more bytes than any list needs."""
     return SourceRefused(
         f"the {name} file unpacks to more than {MAX_INFLATION} times its size", hint="unpack it and look at it first"
     )
 
 
 def damaged(name: str, why: str) -> SourceRefused:
-    """The refusal of a packed file that is not whole."""
+    """Return the refusal of a damaged packed file."""
     return SourceRefused(f"the {name} file is damaged: {why}", hint="get the file again; nothing of it can be trusted")
 
 
@@ -185,7 +185,7 @@ def zip_blocks(reading: ByteReader, block_bytes: int) -> Iterator[bytes]:
 
 
 def _opened(reading: ByteReader) -> tuple[IO[bytes], int]:
-    """The only file of the archive, and how many bytes it is said to have."""
+    """Return the only file of the archive, and the number of bytes that the archive gives for it."""
     try:
         archive = zipfile.ZipFile(reading)
         if has_more_behind(reading, archive):

@@ -43,7 +43,7 @@ class EncryptedFile:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the encrypted file, of which more or fewer come out."""
+        """The size of the encrypted file in bytes; the decrypted file is larger or smaller."""
         return self.file.size_bytes
 
     @property
@@ -91,7 +91,7 @@ class AgeFile(EncryptedFile):
 
 
 class Decrypted(DecryptedHandle):
-    """A handle on decrypted bytes. A thread decrypts, and waits while a few pieces lie unread."""
+    """A handle on decrypted bytes. A thread decrypts, and waits while a few pieces are unread."""
 
     def __init__(self, encrypted: BinaryIO, identities: list[x25519.Identity]) -> None:
         super().__init__(encrypted)

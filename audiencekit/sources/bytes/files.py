@@ -23,7 +23,7 @@ SHOWN_NAME_LENGTH: Final = 200  # characters of a file's name in messages
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:
-    """The last part of `path`, with everything that does not print escaped: names come from strangers."""
+    """Return the last part of `path`, with unprintable characters escaped: others may have chosen the name."""
     name = Path(os.fsdecode(path)).name or os.fsdecode(path)
     safe = shown(name)
     return safe if len(safe) <= SHOWN_NAME_LENGTH else safe[:SHOWN_NAME_LENGTH] + "..."
@@ -135,7 +135,7 @@ def _near_in_words(path: str) -> str:
 
 
 def _what(mode: int) -> tuple[str, str]:
-    """The type that stands there instead of a regular file, and the remedy."""
+    """Return the type of a file that is not regular, and the remedy."""
     if stat.S_ISDIR(mode):
         return "a directory", "give the files in it; the shell lists them for DIRECTORY/*.csv"
     if stat.S_ISFIFO(mode):
@@ -147,7 +147,7 @@ _HINT: Final = "unpack or decrypt it where that is safe, and give the file; or w
 
 
 class HeldFile:
-    """The bytes that `blocks` bring, which come out of `outer`. Raises SourceRefused for more than MAX_HELD_BYTES."""
+    """The bytes of `blocks`, which are unpacked from `outer`. Raises SourceRefused for more than MAX_HELD_BYTES."""
 
     seekable = True
 
@@ -186,14 +186,14 @@ class HeldFile:
         return io.BytesIO(self._data)
 
     def check_unchanged(self, handle: BinaryIO) -> None:
-        """Nothing: what is held does not change, and its file was looked at when all of it had come."""
+        """Do nothing: held bytes do not change, and their file was checked after the last byte."""
 
 
 Identity: TypeAlias = tuple[int, int] | str
 
 
 class RawFile(Protocol):
-    """Bytes from outside: a file on disk or elsewhere, what is piped in, or what such bytes are decrypted to."""
+    """Bytes from outside: of a file on disk or elsewhere, of a pipe, or decrypted from such bytes."""
 
     @property
     def size_bytes(self) -> int:
@@ -215,11 +215,11 @@ class RawFile(Protocol):
         """A handle at the first byte, unbuffered. The handles of a seekable file know their places one by one."""
 
     def check_unchanged(self, handle: BinaryIO) -> None:
-        """Raises SourceRefused when what was read may not be what stands there."""
+        """Raise SourceRefused when the file may have changed since it was read."""
 
 
 class ByteReader(io.RawIOBase):
-    """An open file. `position` is the byte behind those that were read last.
+    """An open file. `position` is the next byte.
 
     `failure` is what ended it: libraries that read from it may hide an error or give another in its place.
     """
@@ -293,7 +293,7 @@ class StandardInput:
         return Replay(self._kept, self._read_on)
 
     def check_unchanged(self, handle: BinaryIO) -> None:
-        """Nothing: what came cannot change."""
+        """Do nothing: bytes that were received cannot change."""
 
     def _read_on(self, size_bytes: int) -> bytes:
         data = read_patiently(self._live, size_bytes, self._wait_on)
@@ -336,7 +336,7 @@ def read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None])
 
 
 def _file_number(live: BinaryIO) -> int | None:
-    """None for what is no file of the system, as a program may put in place of its standard input."""
+    """None for an object that is no file of the system; a program may replace its standard input by one."""
     try:
         return live.fileno()
     except OSError:
@@ -360,7 +360,7 @@ WAIT_ON: ContextVar[Callable[[], None]] = ContextVar("WAIT_ON", default=lambda: 
 
 
 def result_of(coming: Future[T], wait_on: Callable[[], None]) -> T:
-    """The result of `coming`. Raises what it raises, and what `wait_on` raises."""
+    """Return the result of `coming`. Raises its exceptions and those of `wait_on`."""
     while True:
         try:
             return coming.result(WAIT_SECONDS)

@@ -66,12 +66,12 @@ def pgp_content_of(first_bytes: bytes) -> PgpContent | None:
 
 
 def is_armored(first_bytes: bytes) -> bool:
-    """Whether it begins as a message in letters; a byte order mark or blanks may come before."""
+    """Whether this is the beginning of an armoured message, perhaps after a byte order mark or blanks."""
     return first_bytes.removeprefix(codecs.BOM_UTF8).lstrip().startswith(_ARMOR)
 
 
 def _unarmored(first_bytes: bytes) -> bytes:
-    """The first octets behind the headers of an armour (section 6.2)."""
+    """Return the first octets after the headers of an armour (section 6.2)."""
     lines = [line.strip() for line in first_bytes[first_bytes.index(_ARMOR) :].splitlines()]
     begin = lines.index(b"") + 1 if b"" in lines else len(lines)
     letters = b"".join(lines[begin : begin + _LINES]).partition(b"=")[0]  # padding, or the line of a checksum
@@ -181,7 +181,7 @@ class Decrypted(DecryptedHandle):
         super().close()
 
     def _judge(self) -> None:
-        """Nothing more comes out: gpg has said all, and its verdict is the one of this handle."""
+        """Take the verdict of gpg, which has written its last byte."""
         exit_code = self._process.wait()
         self._end()
         self._is_judged = True
@@ -316,7 +316,7 @@ def by_passphrase() -> SourceRefused:
 
 
 def damaged_message() -> SourceRefused:
-    """The refusal of a message that is not whole, or not alone."""
+    """Return the refusal of a message that is cut short, or followed by something."""
     return SourceRefused(
         "the PGP message is damaged or truncated, or something follows it",
         hint="get the file again; nothing of it can be trusted",

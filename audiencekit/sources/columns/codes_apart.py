@@ -1,4 +1,4 @@
-"""Phone numbers whose area code or calling code is in a column of its own: alone they are other people's numbers."""
+"""Phone numbers whose area code or calling code is in another column: without it they are other people's numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that say of each row whether the person agrees, by their names and the few words of their cells."""
+"""Columns of consent, recognised by their names and the few words of their cells."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Consent:
 
 
 def find_consent(name: str, cells: Sequence[str]) -> Consent | None:
-    """The consent that a column says; None where it says none, or where each row agrees."""
+    """Return the consent of a column; None if it has none, or every row agrees."""
     agrees = _polarity(name)
     said = Counter(cell.strip() for cell in cells if is_filled(cell))
     if not said or len(said) > MOST_WORDS:

@@ -187,7 +187,7 @@ def _names_its_cells(name: str, filled: list[str]) -> bool:
 
 
 def is_impersonal(name: str, cells: tuple[str, ...]) -> bool:
-    """Whether a name is no identifier, no number, no cell of its own column, and does nothing when it is shown."""
+    """Whether a name is no identifier, no number, no cell of its column, and harmless when it is shown."""
     own = name.strip()
     if len(own) > MAX_SHOWN_LENGTH or not any(map(str.isalpha, own)) or own.startswith(_FORMULAS):
         return False

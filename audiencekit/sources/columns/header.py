@@ -84,7 +84,7 @@ def named_kind(name: str) -> Kind | None:
 
 
 def _asked(found: frozenset[str]) -> frozenset[str]:
-    """The words of a question to the person, as forms head their columns: `What is your email address?`."""
+    """Return the words of a question to the person, as in the columns of forms: `What is your email address?`."""
     return _QUESTION if "your" in found else frozenset()
 
 
@@ -157,7 +157,7 @@ def names_country_in_short(name: str) -> bool:
 
 
 def names_part_of_country(name: str) -> bool:
-    """Whether a header cell names what is written in such codes as countries are, and is none."""
+    """Whether a header cell names something with codes like those of countries, such as a language."""
     return bool(_NOT_COUNTRIES & set(words_of(name)))
 
 
@@ -260,7 +260,7 @@ class Header:
         return is_place or any(key and self.key(position) == key for position in range(self.width))
 
     def refuse_same_name(self, positions: list[int]) -> None:
-        """Raises MappingRefused for columns that are wanted and cannot be told apart by name."""
+        """Raise MappingRefused for wanted columns that have the same name."""
         aliases = [f"column{position + 1}" for position in positions]
         raise MappingRefused(
             f"{' and '.join(aliases)} have the same name, {self.shown(positions[0])}",
@@ -274,6 +274,6 @@ class Header:
 
 
 def is_whole_file(cells: list[str]) -> bool:
-    """Whether the only record of a file holds names and people both: what is left when line ends are lost."""
+    """Whether the only record of a file holds both names and people, because the line ends were lost."""
     has_people = any(is_identifier(cell.strip()) for cell in cells)
     return has_people and any('"' in cell or names_person_data(cell) for cell in cells)

@@ -60,7 +60,7 @@ def find_header_row(records: Records, numbers: Sequence[int], options: SourceOpt
 
 
 def _count_titles(records: Records) -> int:
-    """How many rows of one cell stand above a header of several: a title, the day of the export and the like."""
+    """Count the rows of one cell above a header of several: a title, the day of the export and the like."""
     widths = [sum(bool(cell.strip()) for cell in record) for record in records[: MOST_TITLES + 1]]
     titles = next((place for place, width in enumerate(widths) if width > 1), 0)
     return titles if all(map(is_header, records[: titles + 1])) else 0

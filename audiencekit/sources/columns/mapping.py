@@ -584,7 +584,8 @@ class Mapper:
             )
 
     def _undoubted(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Those that are what they are named; when there is none, the others, whose rows then say what is wrong.
+        """Return the candidates whose cells fit their names; if there is none, the others, whose rejected rows show
+        the fault.
 
         Of a list that is compared all of them: people in a column that is left out would be missed.
         """

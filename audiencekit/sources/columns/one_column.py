@@ -1,4 +1,4 @@
-"""Files whose rows came out as one cell each: what they are, if it shows."""
+"""Files whose rows were read as one cell each: the cause, if it can be seen."""
 
 from __future__ import annotations
 

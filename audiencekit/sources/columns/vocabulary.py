@@ -109,7 +109,8 @@ _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a header cell: case-folded, without accents, `EmailAddress`, `userid` and `phone1` taken apart."""
+    """Return the words of a header cell, case-folded and without accents; `EmailAddress`, `userid` and `phone1` are
+    split."""
     split = _CAMEL.sub(" ", name.replace("\ufeff", ""))
     plain = in_form("NFKD", split.casefold()).casefold()  # a letter may stand for a capital
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))

@@ -109,7 +109,7 @@ class CellReader:
         self._patterns = Patterns(wanted.delimiter)
 
     def read(self, data: bytes) -> Cells:
-        """The whole records that `data` begins with, and their cells where a kernel is certain of them.
+        """Return the complete records at the beginning of `data`, and their cells where a kernel is certain.
 
         They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
         Those that are apart are read by `csv`, which must find as many.
@@ -124,7 +124,7 @@ class CellReader:
 
 
 class CellKernels:
-    """Pieces are bytes as they stand in the file."""
+    """Pieces are bytes of the file, unchanged."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -134,7 +134,8 @@ class CellKernels:
         return CellReader(self, wanted)
 
     def read_cells(self, piece: bytes, wanted: WantedCells, room: Room, *, longest: int) -> Cells | None:
-        """The wanted cells of the whole lines that `piece` begins with; None when none is plain, or a quote unsound.
+        """Return the wanted cells of the complete lines at the beginning of `piece`; None if no line is plain, or a
+        quote is wrong.
 
         A line is plain when it is UTF-8, not longer than `longest` bytes with its end, LF, CR LF or CR, and has the
         width that is wanted or nothing behind that, or lacks cells that it may. The others are apart. Blank lines are

@@ -1,4 +1,4 @@
-"""A delimited file: its layout by a sample, then its rows in batches, faulty rows apart."""
+"""A delimited file: its layout by a sample, then its rows in batches, faulty rows one by one."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class DelimitedTable:
         raise SourceRefused("the quotes of this file have more than one reading")
 
     def _read_apart(self, piece: Piece) -> list[list[str]] | None:
-        """The records that are apart, as `csv` reads them; None where it does not, or finds another number."""
+        """Return the faulty records as `csv` reads them; None if it fails, or finds another number."""
         if piece.apart is None:
             return []
         try:
@@ -223,7 +223,8 @@ _SMALLEST: Final = 6  # of a piece: a smaller part costs more than those who wai
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Piece:
-    """Whole records, so many of them not blank: their cells by position where they were read, else their bytes.
+    """Complete records, with the number that is not blank: their cells by position where they were read, else their
+    bytes.
 
     `records` is -1 for what is left at the end and is not whole by the counter's rules. Where some of the records are
     `apart`, the cells are those of the others, and the bytes are there, too.
@@ -294,7 +295,8 @@ class Pieces:
         return min(self._piece_bytes, max(left // self._readers, self._piece_bytes // _SMALLEST))
 
     def _take(self, data: bytes) -> Piece | None:
-        """The whole records that `data` begins with, None if there are none; what follows them is carried."""
+        """Return the complete records at the beginning of `data`, None if there are none; the rest is kept for the
+        next block."""
         if self.reads_cells:
             found = self._reader.read(data)
         else:

@@ -1,4 +1,4 @@
-"""Which character stands between cells: one of four, by how evenly it divides the records of a sample."""
+"""The delimiter of cells: one of four characters, by how evenly it divides the records of a sample."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class Division:
 
     @property
     def identifiers(self) -> int:
-        """Cells that are identifiers as they stand: a wrong delimiter leaves something hanging on them."""
+        """Count the cells that are exactly an identifier: with a wrong delimiter they have other characters around
+        them."""
         return sum(is_identifier(cell.strip()) for cells in self.records[:JUDGED_RECORDS] for cell in cells)
 
     @property

@@ -32,7 +32,7 @@ class ArrowReader:
         self._patterns = Patterns(wanted.delimiter)
 
     def read(self, data: bytes) -> Cells:
-        """The whole records that `data` begins with, and their cells where Arrow is certain of all."""
+        """Return the complete records at the beginning of `data`, and their cells where Arrow is certain of all."""
         records, carry, is_plain = cut(data, self._patterns)
         whole = data[: len(data) - len(carry)]
         return Cells(records, len(whole), self._columns(whole, records) if is_plain else None)

@@ -137,7 +137,7 @@ class Records:
 
 @contextlib.contextmanager
 def field_limit() -> Iterator[None]:
-    """At least FIELD_LIMIT while it lasts; what the process had before stands again after."""
+    """Set a limit of at least FIELD_LIMIT for this block; the limit of the process is restored after it."""
     before = csv.field_size_limit()
     csv.field_size_limit(max(before, FIELD_LIMIT))
     try:
@@ -165,7 +165,7 @@ class RecordCounter:
         self._waiting_bytes, self._scan_bytes = 0, scan_bytes
 
     def feed(self, block: bytes) -> None:
-        """Counts the records that end in `block`, now or when enough has come to be worth a scan."""
+        """Count the records that end in `block`, now or when enough bytes are there for a scan."""
         if self.overlong:
             return
         self._waiting.append(block)
@@ -288,7 +288,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class FoundLayout:
-    """The layout of a file, and what was seen of its columns."""
+    """The layout of a file, and facts about its columns."""
 
     layout: Layout
     header: Header

@@ -1,4 +1,4 @@
-"""One query by a driver of ADBC: connected, begun read only, its rows fetched in batches of Arrow."""
+"""One query by an ADBC driver: connect, begin a read-only transaction, fetch the rows in batches of Arrow."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _reader_of(cursor: Any) -> Any:
 
 
 def _batches(reader: Any, sql: str, working: LongWork, stack: ExitStack) -> Generator[Any, None, None]:
-    """The batches; the connection is closed behind the last, and when it is not wanted any more."""
+    """Yield the batches. The connection is closed after the last, and when the caller stops earlier."""
     with stack:
         while (batch := _next(reader, sql, working)) is not None:
             yield batch

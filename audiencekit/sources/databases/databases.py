@@ -27,7 +27,7 @@ class Query:
         self._url, self._sql = url, sql
 
     def open_reader(self) -> BatchReader:
-        """The rows, begun. Raises UsageError, InputOutputFailed, SourceRefused."""
+        """Return a reader of the rows, after the query began. Raises UsageError, InputOutputFailed, SourceRefused."""
         # A driver is heavy, and most sources are files.
         if self._url.database == "sqlite":
             from audiencekit.sources.databases.sqlite import read_sqlite
@@ -84,7 +84,7 @@ class DatabaseUrl:
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Raises UsageError for what is no such URL, and for one that holds a secret; neither is quoted."""
+        """Raise UsageError for any other text, and for a URL with a secret; neither is quoted."""
         parts = _split(text)
         database = _DATABASES.get(parts.scheme)
         if database is None:
@@ -109,7 +109,7 @@ class DatabaseUrl:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Those behind the question mark."""
+        """The parameters after the question mark."""
         return dict(parse_qsl(self.parts.query))
 
 
@@ -192,7 +192,7 @@ class LongWork:
         self._cancel, self._wait_on = cancel, WAIT_ON.get()
 
     def result(self, work: Callable[[], T]) -> T:
-        """The result of `work`. Raises what it raises, and what ends the wait."""
+        """Return the result of `work`. Raises its exceptions, and the one that ends the wait."""
         with ThreadPoolExecutor(1, "audiencekit-query") as pool:
             coming = pool.submit(work)
             try:
@@ -211,7 +211,7 @@ _PASSED_OVER: Final = re.compile(
 
 
 def refuse_other_statements(sql: object) -> None:
-    """Raises UsageError for what is not text, and for text that is not one SELECT."""
+    """Raise UsageError unless this is the text of one SELECT."""
     if not isinstance(sql, str) or not sql.strip():
         raise UsageError("`sql=` holds no query", hint="it is the SELECT that the database executes")
     bare = _PASSED_OVER.sub(lambda found: " " if found[0][:2] in ("--", "/*") else "''", sql).strip()

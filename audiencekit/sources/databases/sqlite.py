@@ -44,7 +44,7 @@ def read_sqlite(url: DatabaseUrl, sql: str) -> BatchReader:
 
 
 class _Steps:
-    """How much SQLite has worked since it gave rows: a query, or a view of the file, need not come to an end."""
+    """The steps of SQLite since it returned rows: a query, or a view of the file, may never end."""
 
     def __init__(self) -> None:
         self._done = 0

@@ -1,4 +1,4 @@
-"""Stored cells as text, by a rule for each type; a cell that is no identifier as it stands is a fault.
+"""Stored cells as text, by a rule for each type; a cell that cannot be an identifier is a fault.
 
 A number that is whole and below 2**53 is its digits: Excel shows and rounds larger ones. A date, a fraction, and true
 or false are no identifier, and would pass for one as digits. An error of a formula is the text that people see, which

@@ -1,4 +1,4 @@
-"""Rows of a sheet as spreadsheet programs write them, read in bulk; of any others nothing is said."""
+"""Rows of a sheet as spreadsheet programs write them, read in bulk; any others are left to `xml_rows`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Grammar:
         return Tags(buffer, begins, ends, codes) if self._may_follow[way[:-1] * _CODES + way[1:]].all() else None
 
     def _begin_so(self, buffer: Bytes, begins: Places, ends: Places, numbers: npt.NDArray[np.uint8]) -> bool:
-        """Whether whole tags are as long as their heads, and others begin with them to the last letter."""
+        """Whether the tags begin with their heads, and those with a complete head are not longer."""
         sizes = self._sizes[numbers]
         if not ((sizes == 0) | (sizes == ends - begins)).all():
             return False
@@ -240,7 +240,7 @@ for _letters, (_type, _length) in _TYPES.items():
 
 
 def plain_rows(piece: bytes, wanted: Container[int] | None, *, behind: int = 0) -> SheetRows | None:
-    """The rows that `piece` is made of, `behind` the one with this number; None when they are not plain.
+    """Return the rows of `piece`, which follow the row `behind`; None if they are not plain.
 
     They have the cells in the `wanted` columns, or all.
     """
@@ -344,7 +344,7 @@ def _cells(
 
 
 def _counted(tags: Tags, rows_of_tags: Places, owners: Places) -> tuple[Places | None, Places]:
-    """The columns of cells that stand one behind the other, and the places behind their names, which are none.
+    """Return the columns of cells without names, counted from the first, and the places after the missing names.
 
     None where any cell says its place.
     """
@@ -361,7 +361,7 @@ def _counted(tags: Tags, rows_of_tags: Places, owners: Places) -> tuple[Places |
 
 
 def _positions(buffer: Bytes, begins: Places, numbers: Places) -> tuple[Places | None, Places]:
-    """The columns of cells, and the places behind their names; None where a name is not that of a cell in its row."""
+    """Return the columns of cells, and the places after their names; None if a name is of a cell in another row."""
     letters = [buffer[begins + 6 + at] - np.uint8(ord("A")) for at in range(3)]
     are_letters = [letter < 26 for letter in letters]
     are_letters[2] &= are_letters[1]
@@ -381,7 +381,7 @@ def _positions(buffer: Bytes, begins: Places, numbers: Places) -> tuple[Places |
 
 
 def _column(tags: Tags, values: _Values, of: Places, behind: Places, at: Places) -> CellColumn | None:
-    """The cells `at` rows that have the values `of` a column, and whose tags go on at `behind`."""
+    """Return the cells of a column: the values `of` it, `at` these rows, with tags that continue at `behind`."""
     buffer = tags.buffer
     styles = np.zeros(len(at), dtype=np.int32)
     has_style = np.flatnonzero(have(buffer, behind, b" s"))
@@ -444,7 +444,7 @@ class MarkupForm:
 
 
 class Units:
-    """`head` and pieces of whole units of a part that comes in `blocks`; what is left is for a parser.
+    """The `head`, and pieces of complete units, of a part in `blocks`; the rest is for a parser.
 
     Iterate over the pieces first. `rest` begins with `head`, so that it is sound by itself where the part is. A comment
     that holds the end of a unit is cut in two, neither of which is sound.
@@ -483,11 +483,11 @@ class Units:
                 )
 
     def rest(self) -> Iterator[bytes]:
-        """The XML behind the pieces, behind the head again."""
+        """Return the XML after the pieces, with the head before it."""
         return itertools.chain([self.head, self._left], self._blocks)
 
     def alone(self, piece: bytes) -> Iterator[bytes]:
-        """One piece as a document of its own."""
+        """Return one piece as a complete document."""
         closing = b"" if self._form.within == self._form.root else self._closing(self._form.root)
         return iter((self.head, piece, self._closing(self._form.within) + closing))
 

@@ -102,7 +102,7 @@ class SheetTable:
         return tuple(found)
 
     def check(self, mapping: ColumnMapping) -> None:
-        """Nothing: each cell has a type of its own."""
+        """Do nothing: each cell has a type."""
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
@@ -202,7 +202,7 @@ class _PlacedCells:
         return self.cells.texts.take(pa.array(places, mask=missing))
 
     def note_faults(self, numbers: Numbers, sound: Numbers, faults: Faults) -> None:
-        """Note the cells of identifiers that cannot be read in the `sound` rows; the cells stand in rows `numbers`."""
+        """Note the unreadable cells of identifiers in the `sound` rows; the cells are in rows `numbers`."""
         for reason in dict.fromkeys(reason for _, reason in self.cells.faults if self.use is Use.IDENTIFIER):
             rows = numbers[self.at[[place for place, each in self.cells.faults if each is reason]]]
             faults.add_cells(rows[np.isin(rows, sound)], self.place, reason)
@@ -218,7 +218,7 @@ def _faulty_rows(numbers: Numbers, cells: Sequence[_PlacedCells]) -> dict[int, t
 
 
 def _below(rows: SheetRows, first_row: int) -> SheetRows:
-    """Those of `rows` that stand below the header."""
+    """Return those of `rows` that are below the header."""
     skipped = int(np.searchsorted(rows.numbers, first_row))
     if not skipped:
         return rows
@@ -327,7 +327,7 @@ def _notes_on_tables(container: Container, sheet: Sheet) -> list[str]:
 
 
 def _notes_on_gaps(names: tuple[str, ...] | None, rows: Sequence[list[str]]) -> list[str]:
-    """A note on an empty column between others: two tables may stand side by side."""
+    """Return a note on an empty column between others: there may be two tables side by side."""
     filled = {place for record in (names or (), *rows) for place, cell in enumerate(record) if cell.strip()}
     between = [place for place in range(min(filled, default=0), max(filled, default=0)) if place not in filled]
     if not between:

@@ -38,7 +38,7 @@ class CellColumn:
     texts: Any  # pa.StringArray without nulls
 
     def behind(self, rows: int) -> CellColumn:
-        """The cells behind so many rows, which no longer count."""
+        """Return the cells after this number of rows, which are dropped."""
         first = int(np.searchsorted(self.at, rows))
         return CellColumn(self.at[first:] - rows, self.types[first:], self.styles[first:], self.texts.slice(first))
 

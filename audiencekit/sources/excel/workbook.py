@@ -1,4 +1,4 @@
-"""The parts of a workbook by what they are: its sheets, which styles are dates, where the texts of its cells stand."""
+"""The parts of a workbook: its sheets, the styles of dates, and the part with the texts of its cells."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def read_workbook(container: Container) -> Workbook:
 
 
 def tables_of(container: Container, sheet: Sheet) -> list[str]:
-    """The ranges of the tables that a sheet is said to hold, such as `A1:C9`."""
+    """Return the ranges of the tables that the workbook declares for a sheet, such as `A1:C9`."""
     parts = [one.part for one in relations(container, sheet.part) if one.sort == _TABLE and one.part in container]
     found = [elements(container.read(part)) for part in parts]
     return [attributes["ref"] for (_, attributes), *_ in found if "ref" in attributes]
@@ -182,7 +182,7 @@ class Container:
 
     @property
     def position(self) -> int:
-        """The byte of the file behind those that were read last."""
+        """The next byte of the file."""
         return self._reading.position
 
     def size_bytes(self, name: str) -> int:
@@ -199,7 +199,8 @@ class Container:
         return b"".join(self.blocks(name))
 
     def blocks(self, name: str) -> Generator[bytes]:
-        """The unpacked bytes of a part. Raises SourceRefused for a damaged one, at the latest behind the last block."""
+        """Yield the unpacked bytes of a part. Raises SourceRefused for a damaged one, at the latest after the last
+        block."""
         entry = self._entry(name)
         left_bytes = entry.file_size
         with closing(self._attempt(lambda: self._archive.open(entry))) as member:
@@ -233,7 +234,7 @@ class Container:
         return archive
 
     def _attempt(self, work: Callable[[], T]) -> T:
-        """The result of `work`. The errors of the libraries quote names and values, and are left behind."""
+        """Return the result of `work`. Errors of the libraries are replaced, because they quote names and values."""
         try:
             return work()
         except AudiencekitError:
@@ -252,7 +253,7 @@ def _entries_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def damaged(why: str) -> SourceRefused:
-    """The refusal of a workbook that is not whole."""
+    """Return the refusal of a damaged workbook."""
     return SourceRefused(f"the workbook is damaged: {why}", hint="save it again with the program that wrote it")
 
 
@@ -267,7 +268,7 @@ def parse(
     end: Callable[[str], None] = lambda name: None,
     text: Callable[[str], None] = lambda text: None,
 ) -> Iterator[None]:
-    """Calls the functions for what stands in `blocks`, and stops behind each block.
+    """Call the functions for the content of `blocks`, and stop after each block.
 
     Raises SourceRefused for what is no XML, for elements too deep within each other, and for a document type: it can
     stand for any amount of text.

@@ -1,4 +1,4 @@
-"""Rows of a sheet in any sound XML, cell by cell: the definition of correct, for what is not read in bulk."""
+"""Rows of a sheet in any valid XML, cell by cell: the definition of correct, for rows that are not read in bulk."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TRUE: Final = frozenset({"1", "true"})
 
 
 class AnyRows:
-    """Rows of one sheet, `behind` the one with this number, as a parser finds them.
+    """Rows of one sheet after row `behind`, as a parser finds them.
 
     `merged` are the ranges of merged cells, such as `A1:B2`.
     """
@@ -61,7 +61,7 @@ class AnyRows:
         self.merged: list[str] = []
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[SheetRows]:
-        """The rows that end in each of `blocks`. Raises SourceRefused for what is no sound sheet."""
+        """Yield the rows that end in each of `blocks`. Raises SourceRefused for a damaged sheet."""
         for _ in parse(blocks, self._begin, self._end, self._text):
             yield self._take()
 
@@ -196,7 +196,7 @@ def _texts(units: Units, piece: bytes) -> Iterator[Any]:
 
 
 def plain_texts(piece: bytes) -> Any | None:
-    """The texts that `piece` is made of, one an item; None when it is not plain."""
+    """Return the texts of `piece`, one an item; None if it is not plain."""
     tags = _GRAMMAR.find(without_fonts(piece))
     if tags is None or not runs_end(tags, _RUN, _RUN_END):
         return None
@@ -225,7 +225,7 @@ class AnyTexts:
         self._texts: list[str] = []
 
     def read(self, blocks: Iterable[bytes]) -> Iterator[Any]:
-        """The texts that end in each of `blocks`. Raises SourceRefused for what is no sound list."""
+        """Yield the texts that end in each of `blocks`. Raises SourceRefused for a damaged list."""
         for _ in parse(blocks, self._begin, self._end, self._text):
             yield pa.array(self._texts, pa.string())
             self._texts = []

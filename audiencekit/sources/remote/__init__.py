@@ -1,1 +1,1 @@
-"""Files that lie elsewhere: in a bucket, behind https or SFTP. One version of each is read, piece by piece."""
+"""Files in a bucket, or on a server behind https or SFTP. One version of each is read, piece by piece."""

@@ -1,4 +1,4 @@
-"""The address of a file that lies elsewhere: what it may say, and what of it is shown and kept."""
+"""The address of a remote file: its form, and the part that is shown and stored."""
 
 from __future__ import annotations
 

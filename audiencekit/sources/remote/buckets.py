@@ -82,7 +82,7 @@ class BucketConnection:
         """Nothing is to be given up."""
 
     async def look(self) -> Version:
-        """The version that lies there. Raises SourceRefused for one that could change unseen."""
+        """Return the present version. Raises SourceRefused if a change could not be noticed."""
         import obstore
 
         failure: Exception
@@ -117,7 +117,7 @@ class BucketConnection:
 
 
 def names_in_bucket(directory: SourceAddress) -> list[str]:
-    """The names of all that lies directly below `directory`. Raises SourceRefused and InputOutputFailed."""
+    """Return the names of the entries of `directory`. Raises SourceRefused and InputOutputFailed."""
     import obstore
 
     failure: Exception
@@ -204,7 +204,7 @@ def _version_of(meta: Any) -> Version:
 
 
 def _in_our_words(error: Exception) -> Exception:
-    """Errors of obstore quote addresses, answers and keys; what they are of is all that is passed on."""
+    """Replace errors of obstore, which quote addresses, answers and keys. Only their type is passed on."""
     from obstore import exceptions
 
     match error:

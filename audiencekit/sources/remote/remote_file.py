@@ -34,7 +34,7 @@ class PrefetchedPieces:
         self._pieces: OrderedDict[int, Future[bytes]] = OrderedDict()
 
     def piece(self, number: int) -> Future[bytes]:
-        """The bytes of a piece, to come; those behind it are asked for where the one before it was read."""
+        """Return a future of the bytes of a piece. The next pieces are requested, too, if the one before was read."""
         found = self._ask_for(number)
         self._pieces.move_to_end(number)
         if number == 0 or number - 1 in self._pieces:
@@ -93,7 +93,7 @@ class RemoteFile:
         return Handle(self._connect, self._patience, self._version, self._beginning)
 
     def check_unchanged(self, handle: BinaryIO) -> None:
-        """Raises SourceRefused when another version lies there by now."""
+        """Raise SourceRefused if the present version is another one."""
         if isinstance(handle, Handle) and handle.look() != self._version:
             raise changed()
 
@@ -153,7 +153,7 @@ class Handle(io.RawIOBase, BinaryIO):
         return self._awaited(self._begin(0, length)) if length else b""
 
     def look(self) -> Version:
-        """The version that lies there now. Raises SourceRefused and InputOutputFailed."""
+        """Return the present version. Raises SourceRefused and InputOutputFailed."""
         return self._awaited(self._running().begin(self._look()))
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class Connection(AbstractAsyncContextManager[Any], Protocol):
     """A connection to a place, made when it is entered."""
 
     async def look(self) -> Version:
-        """The version that lies there. Raises SourceRefused, InputOutputFailed and Lost."""
+        """Return the present version. Raises SourceRefused, InputOutputFailed and Lost."""
 
     async def read(self, offset: int, length: int, version: Version, into: bytearray) -> None:
         """Add `length` bytes of `version` from `offset` on.
@@ -262,7 +262,7 @@ class LoopThread:
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """The result of `work`, to come."""
+        """Return a future of the result of `work`."""
         coming = asyncio.run_coroutine_threadsafe(work, self._loop)
         self._begun.add(coming)
         coming.add_done_callback(self._begun.discard)
@@ -317,7 +317,7 @@ class Patience:
     randomness: random.Random = field(default_factory=random.Random)
 
     async def look(self, connection: Connection) -> Version:
-        """The version that lies there. Raises InputOutputFailed when all attempts were in vain."""
+        """Return the present version. Raises InputOutputFailed after the last attempt failed."""
         return await self.again(connection.look)
 
     async def read(self, connection: Connection, offset: int, length: int, version: Version) -> bytes:

@@ -57,7 +57,7 @@ class SftpConnection:
         await self._stack.aclose()
 
     async def look(self) -> Version:
-        """The version that lies there, by its size and time of change."""
+        """Return the present version, by its size and time of change."""
         async with self._lost_in_words():
             client, _ = await self._opened()
             found = await client.stat(self._path)
@@ -78,7 +78,7 @@ class SftpConnection:
                     return
 
     async def names(self) -> list[str]:
-        """The names of all that lies in the directory at the address."""
+        """Return the names of the entries of the directory at the address."""
         async with self._lost_in_words():
             client, _ = await self._opened(with_file=False)
             return [str(name) for name in await client.listdir(self._path) if name not in (".", "..")]

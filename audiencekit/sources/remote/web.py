@@ -142,7 +142,7 @@ class WebConnection:
             await self._session.close()
 
     async def look(self) -> Version:
-        """The version that lies there. An empty mark says that the server gives no pieces of one version."""
+        """Return the present version. Its mark is empty if the server gives no pieces of one version."""
         # Not HEAD: an address that is signed is so for GET.
         async with self._answer({"Range": "bytes=0-0"}, also=_EMPTY) as answer:
             tag = _strong_tag(answer)
@@ -175,7 +175,7 @@ class WebConnection:
         return answer
 
     async def next_part(self, answer: aiohttp.ClientResponse) -> bytes:
-        """Bytes that come next, none at the end. Raises Lost when the answer ends early."""
+        """Return the next bytes, none at the end. Raises Lost when the answer ends early."""
         try:
             return await answer.content.read(_READ_BYTES)
         except _BROKEN as error:
@@ -234,7 +234,7 @@ class WebConnection:
 
 
 def _strong_tag(answer: aiohttp.ClientResponse) -> str | None:
-    """The ETag, when it stands for the very bytes (RFC 9110, section 8.8.1)."""
+    """Return the ETag if it is a strong one (RFC 9110, section 8.8.1)."""
     tag = answer.headers.get("ETag", "")
     return tag if tag.startswith('"') and tag.endswith('"') and len(tag) > 2 else None
 
