@@ -29,7 +29,7 @@ INTERRUPTED_SECONDS: Final = 2.0  # for all deliveries of a command that was int
 
 
 def notify_options(function: F) -> F:
-    """Who is told how the command ended, and by which rules."""
+    """The receiver that is told how the command ended, and the rules."""
     return stacked(
         result_option(
             "--notify", metavar="RECEIVER", help="Tell this receiver how it ended; env is that of the environment."

@@ -179,7 +179,7 @@ def _reports(
 
 
 def _notifying_of(one: AudienceSetup, settings: Settings, told: tuple[str | None, tuple[str, ...]]) -> Notifying:
-    """Who is told of one audience, and by which rules."""
+    """Return the receiver that is told of one audience, and the rules."""
     return Notifying.of(one.settings(settings), one.command, told[0] or one.notify, told[1] or one.notify_on)
 
 

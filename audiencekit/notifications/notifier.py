@@ -38,7 +38,7 @@ _LOOK_AGAIN_SECONDS: Final = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """What a command did for one audience or list: its report or receipt, and the error that it ended with.
+    """The end of a command for one audience or list: its report or receipt, and the error that it ended with.
 
     `exit_code` is None for a run of an earlier command. `audience` is the id or the name that was given, for a command
     that ended before it had a run.
