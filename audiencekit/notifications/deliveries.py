@@ -74,7 +74,8 @@ class Exchange:
         except ssl.SSLCertVerificationError:
             failure = "the receiver could not prove who it is: its certificate is not valid here"
         except OSError as error:
-            failure = f"no connection: {error.strerror or type(error).__name__}"
+            is_refused = error.errno is None and self._connections.proxy is not None  # CONNECT, with no number
+            failure = f"no connection: {error.strerror or ('the proxy refuses it' if is_refused else 'no reason')}"
         except http.client.HTTPException:
             failure = "the answer is not HTTP"
         except AudiencekitError as error:

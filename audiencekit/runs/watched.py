@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.process.crash_points import pass_point
 from audiencekit.state.files import NEW_FILE, decode_checked, encode_checked, explained, read_file, replace_file
 
 TOLD: Final = "told.json"
@@ -70,7 +71,9 @@ def write_told(directory: Path, told: Told) -> None:
     """Write what was told, durably. Raises InputOutputFailed."""
     document = {"ids": list(told.ids), "pending": told.pending, "settled": told.is_settled}
     with explained("what was told of the run cannot be written", directory / TOLD), _unmoved(directory):
+        pass_point("before told")
         replace_file(directory / TOLD, encode_checked(document, FORM))
+        pass_point("after told")
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ WAYS = ("well", "redirect", "error", "dribble", "nonsense", "drop", "silence")
 
 
 class LocalReceiver:
-    """A receiver, and all that it got: `bodies`, `headers` and `paths` of requests, in their order; `way` is one of WAYS."""
+    """A receiver, and the `bodies`, `headers` and `paths` that it got, in their order; `way` is one of WAYS."""
 
     def __init__(self) -> None:
         self.way = "well"
@@ -41,6 +42,7 @@ class LocalReceiver:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/hook/s3cret-path?sig=s3cret-query"
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
@@ -70,10 +72,12 @@ class LocalReceiver:
 
 
 @contextmanager
-def local_receiver() -> Iterator[LocalReceiver]:
-    """Yield a receiver that listens."""
+def local_receiver(tls: ssl.SSLContext | None = None) -> Iterator[LocalReceiver]:
+    """Yield a receiver that listens, over https with the certificate of `tls`."""
     receiver = LocalReceiver()
     server = receiver._server
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.daemon_threads = True
     server.handle_error = lambda *_: None  # type: ignore[method-assign,assignment]  # the other side may have gone
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -15,8 +16,10 @@ from audiencekit.notifications.deliveries import Deadline, Exchange, run_program
 from audiencekit.notifications.receivers import Address
 from audiencekit.personal import Secret
 from audiencekit.process.connections import Connections
+from tests.authorities import Authority
+from tests.connectproxy import ConnectProxy, proxying
 from tests.moments import PATIENCE_SECONDS
-from tests.notifications.localreceiver import WAYS, LocalReceiver
+from tests.notifications.localreceiver import WAYS, LocalReceiver, local_receiver
 
 SHORT = 0.3
 WHY = {
@@ -61,6 +64,26 @@ def test_proxies_of_other_programs_are_not_used(receiver: LocalReceiver, monkeyp
     monkeypatch.setenv("http_proxy", "http://192.0.2.1:3128")
     monkeypatch.setenv("https_proxy", "http://192.0.2.1:3128")
     assert _deliver(receiver.url) == ""
+
+
+async def test_a_receiver_proves_who_it_is_also_behind_a_proxy(tmp_path: Path) -> None:
+    """By the authorities of the settings; the proxy learns its host and port, and nothing that is told."""
+    authority, other = Authority(tmp_path), Authority(tmp_path, "other")
+    host = "hooks.example.com"
+    with local_receiver(authority.server(host)) as receiver:
+        async with proxying(ConnectProxy({f"{host}:443": receiver.port})) as proxy:
+
+            async def deliver(bundle: Path, address: str = f"https://{host}/s3cret") -> str:
+                connections = Connections(proxy=Secret(proxy.url), ca_bundle=bundle)
+                return await asyncio.to_thread(_deliver, address, PATIENCE_SECONDS, connections)
+
+            assert await deliver(authority.bundle) == ""
+            assert "its certificate is not valid here" in await deliver(other.bundle)
+            refused = await deliver(authority.bundle, "https://elsewhere.example.com/s3cret")
+            assert refused == "no connection: the proxy refuses it"
+    assert receiver.bodies == [b"{}"]
+    assert proxy.heads[0].startswith(f"CONNECT {host}:443 ")
+    assert b"s3cret" not in proxy.tunnelled
 
 
 PRINT = "import os, sys, json; open(sys.argv[1], 'w').write(json.dumps([sys.stdin.read(), dict(os.environ), sys.argv]))"
