@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -36,7 +36,8 @@ class AudienceSetup:
     """One audience: `audience` is its id or its name. `account_id` None is the account of the settings.
 
     With the command `do-not-reach` it is the do-not-reach list of the account, and `audience` is empty. `keywords` are
-    those of the function that `command` names; `schedule` is a note for people.
+    those of the function that `command` names; `schedule` is a note for people. `notify` names the receiver that the
+    command line tells how it ended, `notify_on` are the rules; `is_watched` is set by a command that does so.
     """
 
     name: str
@@ -46,11 +47,15 @@ class AudienceSetup:
     account: str | None = None
     account_id: str | None = None
     schedule: str = ""
+    notify: str | None = None
+    notify_on: tuple[str, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
+    is_watched: bool = False
 
     def settings(self, common: Settings) -> Settings:
         """Return the `common` settings, with its account."""
-        return common if self.account is None else common.for_account(self.account, self.account_id)
+        own = replace(common, is_watched=self.is_watched)
+        return own if self.account is None else own.for_account(self.account, self.account_id)
 
     @property
     def operation(self) -> str:
