@@ -37,20 +37,24 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
         pages = client.iterate_custom_audiences(q=query, with_deleted=with_deleted or None)
         return [audience async for page in pages for audience in page.data]
 
-    found = with_client(ask, as_json=as_json)
+    print_audiences(
+        with_client(ask, as_json=as_json),
+        as_json=as_json,
+        without="no audiences yet" if query is None else "no audience matches",
+    )
+
+
+def print_audiences(found: list[dict[str, Any]], *, as_json: bool, without: str) -> None:
+    """Print a line for each audience, as wide as the terminal, or tell that there are none; and note their names."""
+    from audiencekit.reporting.text import render_table
+
     note_audiences(found)
     if as_json:
         print_json(found)
-    elif found:
-        print_table(found)
-    else:
-        tell("no audiences yet" if query is None else "no audience matches")
-
-
-def print_table(found: list[dict[str, Any]]) -> None:
-    """Print a line for each audience, as wide as the terminal."""
-    from audiencekit.reporting.text import render_table
-
+        return
+    if not found:
+        tell(without)
+        return
     rows = [(shown(each["id"]), repr(each["name"]), _size(each), _state(each)) for each in found]
     say(render_table(("id", "name", "size", "state"), rows, numbers={"size"}, width=terminal_width()))
 

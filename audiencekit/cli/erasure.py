@@ -147,7 +147,7 @@ def _print(receipt: Receipt, *, as_json: bool, details: bool = False) -> None:
     if as_json:
         print_told(receipt.to_json())
     else:
-        say_document(receipt.to_text(details=details or manner().is_verbose))
+        say_document(receipt.to_text(details=details or manner().is_verbose), is_asked_for=details)
 
 
 @click.group(cls=CommandGroup)

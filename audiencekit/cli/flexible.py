@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from audiencekit.cli.audiences import audience_line, find_audience, print_table
+from audiencekit.cli.audiences import audience_line, find_audience, print_audiences
 from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
-from audiencekit.cli.settings import (
-    audience_argument,
-    confirm,
-    known_names,
-    note_audiences,
-    note_names,
-    require_terminal,
-)
+from audiencekit.cli.settings import audience_argument, confirm, known_names, note_names, require_terminal
 from audiencekit.errors import AudiencekitError, NotFinished, Refused
 from audiencekit.text import shown
 
@@ -86,14 +79,7 @@ def list_flexible(as_json: bool) -> None:
     async def ask(client: Any) -> list[dict[str, Any]]:
         return [audience async for audience in find(client)]
 
-    found = with_client(ask, as_json=as_json)
-    note_audiences(found)
-    if as_json:
-        print_json(found)
-    elif found:
-        print_table(found)
-    else:
-        tell("no flexible audiences yet")
+    print_audiences(with_client(ask, as_json=as_json), as_json=as_json, without="no flexible audiences yet")
 
 
 @flexible.command("show", examples=("flexible show h1ab2", 'flexible show "Lapsed buyers" --json'))

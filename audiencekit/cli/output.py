@@ -126,7 +126,8 @@ def terminal_width(stream: Any = None) -> int | None:
     if stream is None or not stream.isatty():
         return None
     with contextlib.suppress(OSError, ValueError):
-        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(stream.fileno()).columns
+        # A terminal that does not know its size says 0.
+        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(stream.fileno()).columns or None
     return None
 
 
@@ -137,7 +138,13 @@ def _folded(text: str, stream: Any) -> list[str]:
         return lines
     from textwrap import wrap
 
-    return [part for line in lines for part in (_divided(line, width, wrap) if len(line) > width else [line])]
+    # An address is there to be copied: its line stays whole.
+    is_long = [len(line) > width and "://" not in line for line in lines]
+    return [
+        part
+        for line, divides in zip(lines, is_long, strict=True)
+        for part in (_divided(line, width, wrap) if divides else [line])
+    ]
 
 
 def _divided(line: str, width: int, wrap: Callable[..., list[str]]) -> list[str]:
@@ -150,12 +157,12 @@ def _divided(line: str, width: int, wrap: Callable[..., list[str]]) -> list[str]
     )  # fmt: skip
 
 
-def say_document(text: str) -> None:
-    """A plan or a report as text, unless the command is quiet. Raises as `say` does.
+def say_document(text: str, *, is_asked_for: bool = False) -> None:
+    """A plan or a report as text, unless the command is quiet and it was not asked for. Raises as `say` does.
 
     On a terminal its problems and warnings are coloured.
     """
-    if manner().is_quiet:
+    if manner().is_quiet and not is_asked_for:
         return
     text = spelled(text)
     lines = _folded(shown_lines(text), sys.stdout)
@@ -237,13 +244,16 @@ def print_told(document: Mapping[str, Any]) -> None:
 
 
 def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False) -> None:
-    """A report as JSON for programs, or as text for people; with `--verbose` or `details` all of it."""
+    """A report as JSON for programs, or as text for people; with `--verbose` all of it.
+
+    With `details`, of a command that is to show it, also all of it, and also where the command is quiet.
+    """
     from audiencekit.reporting.text import render_report
 
     if as_json:
         print_told(document)
     else:
-        say_document(render_report(document, details=details or manner().is_verbose))
+        say_document(render_report(document, details=details or manner().is_verbose), is_asked_for=details)
 
 
 def complain(error: AudiencekitError) -> None:

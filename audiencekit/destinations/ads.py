@@ -84,7 +84,7 @@ class AudienceDestination(AdsDestination):
         if deletes and suppressing:
             found.append("people are taken out whether they are suppressed or not")
         if 0 < updates < MIN_TARGETABLE_PEOPLE:
-            these = "this 1 is" if updates == 1 else f"these {updates} are"
+            these = "1 person is" if updates == 1 else f"{updates} people are"
             found.append(f"an audience needs {MIN_TARGETABLE_PEOPLE} matched people; {these} too few alone")
         return tuple(found)
 

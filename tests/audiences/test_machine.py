@@ -35,7 +35,7 @@ async def test_audiences_of_every_account_are_there(emulator: Emulator, settings
 async def test_a_damaged_run_hides_no_other(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
     """It is there as far as it is known; what it is compared with is the complete run before it, of the same kind."""
     (tmp_path / "list.csv").write_text(PEOPLE)
-    keywords = {"audience_id": emulator.audience_id, "settings": settings}
+    keywords = {"audience": emulator.audience_id, "settings": settings}
     first = await upload_async(tmp_path / "list.csv", **keywords)
     damaged = await upload_async(tmp_path / "list.csv", **keywords)
     synced = await sync_async(tmp_path / "list.csv", **keywords)

@@ -42,6 +42,7 @@ def _finished() -> dict[str, Benchmark]:
 
 def test_everything_that_is_known_is_told(tmp_path: Path) -> None:
     """When, where, with what, how, and what came of it; the text before and after stays, letter by letter."""
+    pytest.importorskip("matplotlib")
     path = tmp_path / "RESULTS.md"
     path.write_text(f"# Ours\n\nbefore\n\n{BEGIN}\nold figures\n{END}\n\n## What binds\n\nafter", encoding="utf-8")
     write_results(path, _finished(), SIZES, COMMAND)

@@ -27,7 +27,17 @@ SENDING = {
         "do-not-reach create",
         "do-not-reach delete",
     ),
-    *("audiences create", "audiences delete", "flexible create", "api", "logout", "activity subscribe"),
+    *(
+        "audiences create",
+        "audiences delete",
+        "audiences rename",
+        "audiences share",
+        "audiences unshare",
+        "flexible create",
+        "api",
+        "logout",
+        "activity subscribe",
+    ),
 }
 
 
@@ -63,6 +73,8 @@ def test_every_command_that_sends_has_it() -> None:
         (("do-not-reach", "create"), "would send: POST "),
         (("audiences", "create", "Spring"), "would send: POST "),
         (("audiences", "delete", "{audience}"), "would send: DELETE "),
+        (("audiences", "rename", "{audience}", "Autumn"), "would send: PUT "),
+        (("audiences", "share", "{audience}", "18ce54d4x5u"), "would send: POST "),
         (("forget", "--from", "{list}"), "would delete 30 identifiers"),
         (("api", "create_custom_audience", "name=Spring"), "would send: POST "),
         (("api", "delete_custom_audience", "custom_audience_id={audience}"), "would send: DELETE "),

@@ -82,6 +82,14 @@ def test_a_quiet_command_prints_no_report(run: Run, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_report_that_was_asked_for_is_printed(run: Run, service: Service, tmp_path: Path) -> None:
+    """Also by a quiet command: it has nothing else to say."""
+    (tmp_path / "list.csv").write_text("email\nada@example.com\n")
+    assert run("upload", "list.csv", "--audience", service.audience_id, "-q", **service.env).stdout == ""
+    shown = run("report", "-q", **service.env).stdout
+    assert shown.splitlines()[-1] == "state: complete"
+
+
 def test_a_verbose_command_prints_all_counts_and_notes(run: Run, tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("email\nada@example.com\n")
     short, whole = run("check", "list.csv").stdout, run("check", "list.csv", "--verbose").stdout

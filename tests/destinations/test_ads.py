@@ -13,8 +13,8 @@ from audiencekit.destinations.ads import AUDIENCE
         (100, 0, True, []),
         (0, 1, False, ["a Delete takes out all members who have any of its identifiers"]),
         (100, 2, True, ["a Delete takes out all members", "people are taken out whether they are suppressed or not"]),
-        (1, 0, False, ["an audience needs 100 matched people; this 1 is too few alone"]),
-        (99, 0, False, ["these 99 are too few alone"]),
+        (1, 0, False, ["an audience needs 100 matched people; 1 person is too few alone"]),
+        (99, 0, False, ["99 people are too few alone"]),
     ],
 )
 def test_notes_before_anything_is_sent(updates: int, deletes: int, suppressing: bool, parts: list[str]) -> None:

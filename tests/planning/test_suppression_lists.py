@@ -35,7 +35,7 @@ def test_a_named_column_takes_the_place_of_those_recognised_for_its_kind(tmp_pat
     plan = checked(tmp_path, source, **given, suppress_columns=[("email", "email")])
     (warning,) = (each for each in plan.warnings if each.code == "left_out")
     assert warning.message.startswith(
-        "suppression source optouts.csv: column Kennung holds the kind email, too, and is"
+        "suppression source optouts.csv: column column2 holds the kind email, too, and is"
     )
 
 

@@ -208,9 +208,6 @@ def _checks() -> tuple[Check, ...]:
         Check(r"\A'[^@]*\z", _REFUSED),
         Check(r"\A'", UNDECIDED),
         Check(_IN_BRACKETS, code_of(Reason.DISPLAY_NAME)),
-        # Empty brackets at the end hide from the definition what stands before them.
-        Check(r"\Amailto:[^<]*<[^<>]*>\z", UNDECIDED),
-        Check(r"\Amailto:[^@]*@", code_of(Reason.DISPLAY_NAME)),
         Check(r"\A[^@]+@[^@]+\z", _REFUSED, holds=False),
         Check(_PLACEHOLDER, code_of(Reason.PLACEHOLDER)),
         Check(rf"\A[^@]{{{MAX_LOCAL_LENGTH + 1}}}", too_long, least=MAX_LOCAL_LENGTH + 1),

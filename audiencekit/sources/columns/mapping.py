@@ -341,8 +341,6 @@ class Mapper:
             if position not in (country, *others)
             for candidate in self._candidates(position, look_at(self.sample, position, countries))
         ]
-        for candidate in candidates:
-            self._show(candidate.position)
         if self.options.puts_in:
             self._refuse_turned(candidates)
             candidates = self._own(candidates)
@@ -402,6 +400,7 @@ class Mapper:
 
     def _leave_out(self, candidate: Candidate) -> None:
         position = candidate.position
+        self._show(position)
         shown, kind = self.header.shown(position), candidate.kind
         self._left_out[position] = kind
         self._why_left[position] = f"by its name its {_PLURALS[kind]} may be of other people, or of no use"
@@ -686,6 +685,7 @@ class Mapper:
         if self.options.puts_in or self.is_nested or evidence.kind not in _OF_PEOPLE:
             return False
         if not self.options.every_form and names_another_person(self._name(position)):
+            self._show(position)
             shown = self.header.shown(position)
             raise MappingRefused(
                 f"column {shown} seems to have the {_PLURALS[evidence.kind]} of other people, who would be taken out",

@@ -247,7 +247,7 @@ def test_a_guess_is_told(open_bytes: Open) -> None:
     [
         ("email\na@example.com\n", "email"),
         ("phone,email\n+493012345601,a@example.com\n", "email"),
-        ("what,phone\na@example.com,+493012345601\n", "what"),
+        ("what,phone\na@example.com,+493012345601\n", "column1"),
         ("work email,home email\na@example.com,\n", "work email"),
         # nor is it SHA-256
         ("email\n0cc175b9c0f1b6a831c399e269772661\n", "email"),
