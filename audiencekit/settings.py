@@ -73,6 +73,14 @@ PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Who is told how a run ends, also when its process is killed: the name of a receiver, and the chosen rules."""
+
+    receiver: str
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of all runs of one user on one machine. Secrets are wrapped; None where nothing was given."""
 
@@ -99,7 +107,7 @@ class Settings:
     notify_secret: Secret | None = None  # by which notifications are signed
     ping_url: Secret | None = None  # the address that each good run calls
     status_file: Path | None = None  # where a run writes how far it is
-    is_watched: bool = False  # its runs are noted as those of a command that notifies
+    watch: Watch | None = None  # of its runs, which are those of a command that notifies
     named_secrets: Mapping[str, Mapping[str, Secret]] = field(
         default_factory=dict
     )  # of accounts of a setup, by their names

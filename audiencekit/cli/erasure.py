@@ -115,15 +115,16 @@ def erase(
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
-    notifying: Notifying | None = None
     try:
         settings = sending_settings(**given)
         notifying = Notifying.of(settings, command_name(), notify, notify_on)
-        with command_progress() as shown, reporting_status(settings, shown, command_name()) as progress:
+        with (
+            notifying.telling_failure(),
+            command_progress() as shown,
+            reporting_status(settings, shown, command_name()) as progress,
+        ):
             receipt = run_until_interrupted(work(notifying.settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
-        if notifying is not None:
-            notifying.tell_end(error=error)
         _leave_unfinished(error, as_json=as_json)
     notifying.tell_end(receipt.to_json())
     _print(receipt, as_json=as_json)

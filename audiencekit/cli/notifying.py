@@ -13,7 +13,8 @@ import click
 from audiencekit.cli.command_help import result_option
 from audiencekit.cli.options import stacked
 from audiencekit.cli.output import insist, spelled
-from audiencekit.errors import AudiencekitError, NotFinished, UsageError
+from audiencekit.errors import AudiencekitError, Bug, NotFinished, UsageError
+from audiencekit.settings import Settings, Watch
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from audiencekit.notifications.notifier import Ended
     from audiencekit.notifications.receivers import Address, Receiver
     from audiencekit.reporting.progress import Progress
-    from audiencekit.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 INTERRUPTED_SECONDS: Final = 2.0  # for all deliveries of a command that was interrupted: it ends within its grace
@@ -65,9 +65,22 @@ class Notifying:
 
         ping = None if settings.ping_url is None else Address.read(settings.ping_url, "AUDIENCEKIT_PING_URL")
         receiver = find_receiver(settings, notify)
-        watched = replace(settings, is_watched=receiver is not None)
         rules = Rules.read(notify_on)
+        watch = None if receiver is None else Watch(receiver=receiver.name, rules=tuple(notify_on))
+        watched = replace(settings, watch=watch)
         return cls(settings=watched, command=command, receiver=receiver, rules=rules, ping=ping, is_on=True)
+
+    @contextmanager
+    def telling_failure(self, audience: str = "") -> Iterator[None]:
+        """Tell the receiver of an error that is raised; `audience` is the id or name that was given."""
+        try:
+            yield
+        except AudiencekitError as error:
+            self.tell_end(error=error, audience=audience)
+            raise
+        except Exception as error:
+            self.tell_end(error=Bug(type(error).__name__), audience=audience)
+            raise
 
     def tell_end(
         self, document: Mapping[str, Any] | None = None, *, error: AudiencekitError | None = None, audience: str = ""
@@ -80,11 +93,11 @@ class Notifying:
 
     def tell_results(self, results: Sequence[tuple[Notifying, AudienceResult]], error: AudiencekitError | None) -> None:
         """Tell how each audience of a setup ended; `error` is the worst."""
-        found = [
-            one.ended(one.settings, each.document, each.error, each.exit_code, each.audience_id or each.setup.audience)
-            for one, each in results
-            if each.report is not None or each.error is not None
-        ]
+        found = []
+        for one, each in results:
+            failure = NotFinished("it was not begun") if each.state == "not begun" else each.error
+            audience = each.audience_id or each.setup.audience
+            found.append(one.ended(one.settings, each.document, failure, each.exit_code, audience))
         if self.is_on or any(found):
             self._tell(found, error)
 

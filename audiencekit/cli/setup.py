@@ -170,8 +170,7 @@ def _reports(
     notifying = Notifying.of(settings, "run", told[0])
     by_name = {one.name: _notifying_of(one, settings, told) for one in setup.chosen(names or None)}
     watched = tuple(
-        replace(one, is_watched=one.name in by_name and by_name[one.name].receiver is not None)
-        for one in setup.audiences
+        replace(one, watch=by_name[one.name].settings.watch) if one.name in by_name else one for one in setup.audiences
     )
     with command_progress() as shown_progress, reporting_status(settings, shown_progress, "run") as progress:
         work = carry_out(replace(setup, audiences=watched), names or None, settings, progress)

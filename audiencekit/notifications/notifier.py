@@ -1,7 +1,7 @@
 """Tell the receiver how a command ended, and what earlier commands could not tell: the way in and out of this room.
 
 A run of a command that notifies is watched (`runs.watched`). Of a watched run that is not at work, and of which nothing
-was told, the next command that notifies tells it: its process was killed.
+was told, the next command that notifies tells the receiver of that run: its process was killed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.notifications.deliveries import MOST_SECONDS, Deadline, Exchange, run_program
 from audiencekit.notifications.messages import SIGNATURE, body_of, compose, sign
 from audiencekit.notifications.notices import BAD, EXPIRY, MATCH_RATE, Ending, Rules, find_notices, notice_id
-from audiencekit.notifications.receivers import Address, Receiver
+from audiencekit.notifications.receivers import Address, Receiver, find_receiver
 from audiencekit.process.connections import Connections
 from audiencekit.runs.reports import find_earlier_report, read_report, summary_of
 from audiencekit.runs.store import ERASURE_HOME, RUN_HOME, RunStore, Store, at_work
@@ -79,6 +79,7 @@ class Notifier:
         self._settings, self._ping, self._now = settings, ping, now or datetime.now(UTC)
         self._connections = Connections(proxy=settings.proxy, ca_bundle=settings.ca_bundle)
         self._deadline = Deadline(seconds)
+        self._unreached: set[str] = set()  # the names of receivers that would be waited for again
         self.problems: list[str] = []
 
     def tell(self, ended: Sequence[Ended], *, is_good: bool) -> None:
@@ -96,21 +97,18 @@ class Notifier:
             if not is_alone:
                 self.problems.append("another command is notifying: the next command tells it")
                 return
-            is_reached = True
             for one in ended:
-                is_reached = self._tell_run(one) and is_reached
-            known = {one.run_id for one in ended}
-            if is_reached:  # else they would wait for the same receiver
-                self._tell_of_earlier(known, ended[0])
+                self._tell_run(one)
+            self._tell_of_earlier({one.run_id for one in ended}, ended[0])
 
-    def _tell_run(self, one: Ended) -> bool:
-        """Whether the receiver has what is to be told of it."""
+    def _tell_run(self, one: Ended) -> None:
         directory = _directory(one.settings.state_dir, one.run_id)
         told = (read_told(directory) if directory is not None else None) or Told()
-        return self._tell_ending(one, _ending_of(one, told, self._now), directory, told)
+        self._tell_ending(one, _ending_of(one, told, self._now), directory, told)
 
     def _tell_of_earlier(self, known: set[str | None], one: Ended) -> None:
-        """Tell of watched runs of which no command has told: each at once, until one is not delivered."""
+        """Tell of watched runs of which no command has told. A receiver that was not reached is left alone."""
+        unknown = set[str]()
         for store in (RunStore(one.settings.state_dir), Store(one.settings.state_dir, ERASURE_HOME)):
             left = {}
             for run_id in store.last_changes().keys() - known:
@@ -118,13 +116,21 @@ class Notifier:
                 if told is not None and (told.pending is not None or not told.is_settled):
                     left[run_id] = told
             for run_id in sorted(left.keys() - (at_work(one.settings.state_dir, left) if left else set())):
-                if not self._tell_earlier(store, run_id, left[run_id], one):
-                    return
+                told = left[run_id]
+                earlier = _watcher(told, one)
+                if earlier is None:
+                    unknown.add(told.watch.receiver if told.watch is not None else "")
+                elif earlier.receiver.name not in self._unreached:
+                    self._tell_earlier(store, run_id, told, earlier)
+        for name in sorted(unknown):
+            why = "is not described here: its notices of earlier runs wait for a command that can reach it"
+            self.problems.append(f"the receiver {name} {why}")
 
-    def _tell_earlier(self, store: Store, run_id: str, told: Told, one: Ended) -> bool:
+    def _tell_earlier(self, store: Store, run_id: str, told: Told, one: Ended) -> None:
         directory = store.directory(run_id)
         if told.is_settled and told.pending is not None:
-            return self._deliver_noted(told.pending, one.receiver, directory, replace(told, pending=None))
+            self._deliver_noted(told.pending, one.receiver, directory, replace(told, pending=None))
+            return
         document = _document_of(store, run_id, one.settings)
         state = str(document.get("state") or "incomplete")
         command = str(document.get("operation") or ("forget" if store.home is ERASURE_HOME else "run"))
@@ -133,35 +139,35 @@ class Notifier:
             _ending_of(earlier, told, self._now), state=state,
             was_killed=state not in ("complete", "refused") and not document.get("finished_at"),
         )  # fmt: skip
-        return self._tell_ending(earlier, ending, directory, told)
+        self._tell_ending(earlier, ending, directory, told)
 
-    def _tell_ending(self, one: Ended, ending: Ending, directory: Path | None, told: Told) -> bool:
+    def _tell_ending(self, one: Ended, ending: Ending, directory: Path | None, told: Told) -> None:
         """Tell the notices that were not told yet, with those that could not be delivered before."""
         run_id = one.run_id
         identity = run_id or secrets.token_hex(16)
         pending = [each["rule"] for each in (told.pending or {}).get("notices", ())]
         notices = dict.fromkeys([*pending, *find_notices(ending, one.rules)])
         left = [name for name in notices if notice_id(identity, name) not in told.ids]
-        told = replace(told, is_settled=True, pending=None)
+        told = replace(told, is_settled=True, was_cut_short=False, pending=None)
         if not left:
             _write(directory, told)
-            return True
+            return
         document = compose(
             ending, left, run_id=run_id, identity=identity, command=one.command, exit_code=one.exit_code,
             error=None if one.error is None else type(one.error).__name__, place=_place_of(one),
         )  # fmt: skip
-        return self._deliver_noted(document, one.receiver, directory, told)
+        self._deliver_noted(document, one.receiver, directory, told)
 
-    def _deliver_noted(self, document: dict[str, Any], receiver: Receiver, directory: Path | None, told: Told) -> bool:
-        """Write what is to be told, deliver it, and write that it was. Whether it was delivered."""
+    def _deliver_noted(self, document: dict[str, Any], receiver: Receiver, directory: Path | None, told: Told) -> None:
+        """Write what is to be told, deliver it, and write that it was."""
         _write(directory, replace(told, pending=document))
         why = self._deliver(document, receiver)
         if why:
             again = "" if directory is None else "; the next command that notifies tries it again"
+            self._unreached.add(receiver.name)
             self.problems.append(f"the notification to {receiver.name} was not delivered: {why}{again}")
-            return False
+            return
         _write(directory, replace(told, ids=(*told.ids, *(each["id"] for each in document["notices"]))))
-        return True
 
     def _deliver(self, document: Mapping[str, Any], receiver: Receiver) -> str:
         if not self._deadline.left:
@@ -197,7 +203,7 @@ def _ending_of(one: Ended, told: Told, now: datetime) -> Ending:
     """Return the end of a run with what its rules look at; what cannot be read is not known."""
     document, settings, run_id = one.document, one.settings, one.run_id
     audience_id = document.get("audience_id")
-    has_failed = run_id is not None and any(notice_id(run_id, name) in told.ids for name in BAD)
+    has_failed = told.was_cut_short or any(notice_id(run_id or "", name) in told.ids for name in BAD)
     before, rates, expiring = None, None, None
     if run_id is not None and document.get("target"):
         with contextlib.suppress(AudiencekitError, OSError):
@@ -220,12 +226,25 @@ def _ending_of(one: Ended, told: Told, now: datetime) -> Ending:
     )  # fmt: skip
 
 
+def _watcher(told: Told, one: Ended) -> Ended | None:
+    """Return `one` with the receiver and the rules of an earlier run; None if the receiver is not known any more."""
+    watched = told.watch
+    if watched is None:
+        return one
+    try:
+        named = watched.receiver == one.receiver.name
+        receiver = one.receiver if named else find_receiver(one.settings, watched.receiver)
+        return None if receiver is None else replace(one, receiver=receiver, rules=Rules.read(watched.rules))
+    except AudiencekitError:
+        return None
+
+
 def _has_failed_before(run_id: str, target: Mapping[str, Any], settings: Settings) -> bool:
     """Whether the run before, of the same target, is not complete."""
     ids = RunStore(settings.state_dir).ids()
     for earlier in ids[ids.index(run_id) + 1 :] if run_id in ids else ():
         summary = summary_of(settings.state_dir, earlier)
-        if summary.get("target") == target:
+        if summary.get("target") == target and not summary["running"]:
             return bool(summary["state"] != "complete")
     return False
 

@@ -1,7 +1,7 @@
 """Which notices of a watched run were told: a file in the directory of the run, or of the erasure.
 
-A run is watched when its command notifies. The file is there, and empty, before the run has a journal: so a later
-command knows of a run that was killed. What is to be told is written before it is sent, and that it was told
+A run is watched when its command notifies. The file is there before the run has a journal: so a later command knows of
+a run that was killed, and whom to tell. What is to be told is written before it is sent, and that it was told
 afterwards: it is told at least once, and twice only when the answer was lost.
 """
 
@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.process.crash_points import pass_point
-from audiencekit.state.files import NEW_FILE, decode_checked, encode_checked, explained, read_file, replace_file
+from audiencekit.settings import Watch
+from audiencekit.state.files import decode_checked, encode_checked, explained, read_file, replace_file
 
 TOLD: Final = "told.json"
 FORM: Final = "audiencekit-told/1"
@@ -27,12 +28,15 @@ _MOST_BYTES: Final = 1_000_000
 class Told:
     """The ids of the notices that a receiver has, and the message that is still to be delivered, None without one.
 
-    `is_settled` is False until a command has looked at how the run ended.
+    `watch` says who is told; None when that was lost. `is_settled` is False until a command has looked at how the run
+    ended, and `was_cut_short` says that none did so before the run went on: its process was killed.
     """
 
+    watch: Watch | None = None
     ids: tuple[str, ...] = ()
     pending: dict[str, Any] | None = None
     is_settled: bool = False
+    was_cut_short: bool = False
 
 
 def says_of_run(name: str) -> bool:
@@ -40,16 +44,11 @@ def says_of_run(name: str) -> bool:
     return name != TOLD and not name.startswith(f".{TOLD}-")
 
 
-def watch(directory: Path) -> None:
+def watch(directory: Path, watched: Watch) -> None:
     """Note that the run in `directory` is watched, and that it begins, or goes on. Raises InputOutputFailed."""
-    with explained("the run cannot be watched", directory):
-        try:
-            os.close(
-                os.open(directory / TOLD, NEW_FILE, 0o600)
-            )  # empty: a run that has said nothing may not have begun
-        except FileExistsError:
-            if (told := read_told(directory)) is not None and told.is_settled:
-                write_told(directory, replace(told, is_settled=False))
+    told = read_told(directory) or Told(is_settled=True)
+    was_cut_short = told.was_cut_short or not told.is_settled
+    write_told(directory, replace(told, watch=watched, is_settled=False, was_cut_short=was_cut_short))
 
 
 def read_told(directory: Path) -> Told | None:
@@ -63,13 +62,24 @@ def read_told(directory: Path) -> Told | None:
     with contextlib.suppress(OSError, InputOutputFailed, KeyError, TypeError):
         document, is_as_written = decode_checked(read_file(path, _MOST_BYTES), FORM, path)
         if document is not None and is_as_written:
-            return Told(ids=tuple(document["ids"]), pending=document["pending"], is_settled=document["settled"])
+            watched = document["receiver"] and Watch(receiver=document["receiver"], rules=tuple(document["rules"]))
+            return Told(
+                watch=watched, ids=tuple(document["ids"]), pending=document["pending"],
+                is_settled=document["settled"], was_cut_short=document["cut_short"],
+            )  # fmt: skip
     return Told()
 
 
 def write_told(directory: Path, told: Told) -> None:
     """Write what was told, durably. Raises InputOutputFailed."""
-    document = {"ids": list(told.ids), "pending": told.pending, "settled": told.is_settled}
+    document = {
+        "receiver": None if told.watch is None else told.watch.receiver,
+        "rules": [] if told.watch is None else list(told.watch.rules),
+        "ids": list(told.ids),
+        "pending": told.pending,
+        "settled": told.is_settled,
+        "cut_short": told.was_cut_short,
+    }
     with explained("what was told of the run cannot be written", directory / TOLD), _unmoved(directory):
         pass_point("before told")
         replace_file(directory / TOLD, encode_checked(document, FORM))

@@ -11,6 +11,11 @@ from typing import Any
 
 import pytest
 
+from audiencekit.audiences.setups.one_audience import AudienceResult
+from audiencekit.audiences.setups.setup import AudienceSetup
+from audiencekit.cli.notifying import Notifying
+from audiencekit.errors import NotFinished
+from audiencekit.settings import load_settings
 from tests.canary.markers import DIGITS, WORD, leaks
 from tests.cli.conftest import Begin, Run, Service
 from tests.moments import PATIENCE_SECONDS
@@ -220,3 +225,29 @@ def test_a_command_without_a_receiver_loads_nothing_of_notifications(service: Se
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "audiencekit.runs.uploads" in imported
     assert not [name for name in imported if name.startswith("audiencekit.notifications")]
+
+
+@pytest.fixture
+def notifying(receiver: LocalReceiver, tmp_path: Path) -> Notifying:
+    """Of a command in this process."""
+    given = {"AUDIENCEKIT_NOTIFY_URL": receiver.url}
+    settings = load_settings(given, directory=None, user_file=False, state_dir=tmp_path / "state")
+    return Notifying.of(settings, "upload", None)
+
+
+def test_a_bug_is_told_and_raised(notifying: Notifying, receiver: LocalReceiver) -> None:
+    """Without its message, which may be anything."""
+    with pytest.raises(ZeroDivisionError), notifying.telling_failure("h1ab2"):
+        raise ZeroDivisionError(f"{WORD}@example.com")
+    (found,) = [json.loads(body) for body in receiver.bodies]
+    assert (found["state"], found["exit_code"], found["error"], found["target"]["id"]) == (
+        "incomplete", 1, "Bug", "h1ab2",
+    )  # fmt: skip
+    assert leaks(receiver.bodies[0]) == []
+
+
+def test_an_audience_of_a_setup_that_was_not_begun_is_told(notifying: Notifying, receiver: LocalReceiver) -> None:
+    setup = AudienceSetup(name="night", command="sync", sources=(Path("list.csv"),), audience="h1ab2")
+    notifying.tell_results([(notifying, AudienceResult(setup=setup, account_id="abc"))], NotFinished("interrupted"))
+    assert receiver.notices == [(None, "failed")]
+    assert json.loads(receiver.bodies[0])["exit_code"] == 75

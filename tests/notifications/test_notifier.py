@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ from audiencekit.notifications.notices import Rules, notice_id
 from audiencekit.notifications.notifier import Ended, Notifier
 from audiencekit.notifications.receivers import Address, Receiver
 from audiencekit.personal import Secret
+from audiencekit.reporting.report import RowCounts
 from audiencekit.runs.store import ERASURE_HOME, RunStore, Store
 from audiencekit.runs.watched import read_told, watch
-from audiencekit.settings import Settings, load_settings
+from audiencekit.settings import Settings, Watch, load_settings
 from audiencekit.state.directory import make_directory
 from audiencekit.state.locks import locked
 from tests.notifications.endings import NOW, report
 from tests.notifications.localreceiver import LocalReceiver
 
 RUN = "20261128-031500-00000000"
+NIGHT = Watch(receiver="night")
 
 
 @pytest.fixture
@@ -33,12 +36,14 @@ class _Killed(BaseException):
     """The process ends here."""
 
 
-def _made(settings: Settings, run_id: str, *, is_watched: bool = True, **more: Any) -> dict[str, Any]:
+def _made(
+    settings: Settings, run_id: str, *, is_watched: bool = True, watched: Watch = NIGHT, **more: Any
+) -> dict[str, Any]:
     """A run in the store, with its report if `more` says anything of it."""
     store = RunStore(settings.state_dir)
     directory = store.create(run_id)
     if is_watched:
-        watch(directory)
+        watch(directory, watched)
     document = report(run_id=run_id, **more)
     if more:
         store.write(run_id, document)
@@ -104,7 +109,7 @@ def test_a_killed_run_is_told_by_the_next_command(settings: Settings, receiver: 
     _made(settings, "20261120-000000-00000003", state="incomplete", finished_at=None)
     _made(settings, "20261120-000000-00000004", state="complete")
     _made(settings, "20261120-000000-00000005", state="incomplete")  # it ended, and was killed before it told
-    watch(Store(settings.state_dir, ERASURE_HOME).create("forget-20261120-000000-00000006"))
+    watch(Store(settings.state_dir, ERASURE_HOME).create("forget-20261120-000000-00000006"), NIGHT)
     changes = store.last_changes()
     for number in (1, 2):
         assert _tell(settings, receiver, _made(settings, f"20261128-031500-0000000{number}", state="complete")) == []
@@ -118,6 +123,37 @@ def test_a_killed_run_is_told_by_the_next_command(settings: Settings, receiver: 
     ]
     assert len({*receiver.ids}) == 6
     assert {run_id: store.last_changes()[run_id] for run_id in changes} == changes  # the order of runs is as before
+
+
+def test_a_killed_run_that_goes_on_is_told_when_it_is_complete(settings: Settings, receiver: LocalReceiver) -> None:
+    """Also where no command has told of the kill in between; and once."""
+    document = _made(settings, RUN, state="complete")
+    watch(RunStore(settings.state_dir).directory(RUN), NIGHT)
+    for _ in range(2):
+        _tell(settings, receiver, document)
+    assert receiver.notices == [(RUN, "recovered")]
+
+
+def test_a_killed_run_is_told_to_its_own_receiver_by_its_own_rules(
+    settings: Settings, receiver: LocalReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever command tells it; when that one does not know the receiver, it says so, and another one tells it."""
+    env = replace(settings, notify_url=Secret(receiver.url.replace("/hook", "/env")))
+    ended = {"state": "complete", "rows": RowCounts(read=0)}
+    _made(settings, "20261120-000000-00000001", watched=Watch(receiver="env"))
+    _made(settings, "20261120-000000-00000002", watched=Watch(receiver="night", rules=("empty",)), **ended)
+    _made(settings, "20261120-000000-00000003", watched=Watch(receiver="env", rules=("minutes=9",)), **ended)
+    _made(settings, "20261120-000000-00000004", watched=Watch(receiver="gone"))
+    monkeypatch.setattr("audiencekit.notifications.receivers.read_receivers", dict)
+    (problem, other) = sorted(_tell(settings, receiver, _made(settings, RUN, state="complete")))
+    assert ("receiver env is" in problem, "receiver gone is" in other) == (True, True)
+    _tell(env, receiver, _made(settings, "20261128-041500-00000000", state="complete"))
+    where = [path.partition("/")[2].partition("/")[0] for path in receiver.paths]
+    assert list(zip(receiver.notices, where, strict=True)) == [
+        (("20261120-000000-00000002", "empty"), "hook"),
+        (("20261120-000000-00000001", "killed"), "env"),
+        (("20261120-000000-00000003", "minutes"), "env"),  # ten minutes
+    ]
 
 
 KILLS = ("before the message", "before it is sent", "after it was sent", "after it was noted")

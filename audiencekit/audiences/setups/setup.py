@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.errors import DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
-from audiencekit.settings import Settings
+from audiencekit.settings import Settings, Watch
 from audiencekit.sources.files import FilePath
 from audiencekit.state.directory import check_root, make_directory
 from audiencekit.state.files import (
@@ -37,7 +37,7 @@ class AudienceSetup:
 
     With the command `do-not-reach` it is the do-not-reach list of the account, and `audience` is empty. `keywords` are
     those of the function that `command` names; `schedule` is a note for people. `notify` names the receiver that the
-    command line tells how it ended, `notify_on` are the rules; `is_watched` is set by a command that does so.
+    command line tells how it ended, `notify_on` are the rules; `watch` is set by a command that does so.
     """
 
     name: str
@@ -50,11 +50,11 @@ class AudienceSetup:
     notify: str | None = None
     notify_on: tuple[str, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
-    is_watched: bool = False
+    watch: Watch | None = None
 
     def settings(self, common: Settings) -> Settings:
         """Return the `common` settings, with its account."""
-        own = replace(common, is_watched=self.is_watched)
+        own = replace(common, watch=self.watch)
         return own if self.account is None else own.for_account(self.account, self.account_id)
 
     @property
