@@ -14,7 +14,6 @@ from audiencekit.cli.command_help import result_option
 from audiencekit.cli.options import stacked
 from audiencekit.cli.output import insist, spelled
 from audiencekit.errors import AudiencekitError, Bug, NotFinished, UsageError
-from audiencekit.settings import Settings, Watch
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from audiencekit.notifications.notifier import Ended
     from audiencekit.notifications.receivers import Address, Receiver
     from audiencekit.reporting.progress import Progress
+    from audiencekit.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 INTERRUPTED_SECONDS: Final = 2.0  # for all deliveries of a command that was interrupted: it ends within its grace
@@ -62,6 +62,7 @@ class Notifying:
             return cls(settings=settings)
         from audiencekit.notifications.notices import Rules
         from audiencekit.notifications.receivers import Address, find_receiver
+        from audiencekit.settings import Watch
 
         ping = None if settings.ping_url is None else Address.read(settings.ping_url, "AUDIENCEKIT_PING_URL")
         receiver = find_receiver(settings, notify)
