@@ -25,7 +25,7 @@ from audiencekit.notifications.receivers import Address, Receiver, find_receiver
 from audiencekit.process.connections import Connections
 from audiencekit.runs.reports import find_earlier_report, read_report, summary_of
 from audiencekit.runs.store import ERASURE_HOME, RUN_HOME, RunStore, Store, at_work
-from audiencekit.runs.watched import Told, read_told, write_told
+from audiencekit.runs.watched import Told, left_to_tell, read_told, write_told
 from audiencekit.service_words import is_service_id
 from audiencekit.settings import Settings
 from audiencekit.state.directory import make_directory
@@ -112,8 +112,7 @@ class Notifier:
         for store in (RunStore(one.settings.state_dir), Store(one.settings.state_dir, ERASURE_HOME)):
             left = {}
             for run_id in store.last_changes().keys() - known:
-                told = read_told(store.directory(run_id))
-                if told is not None and (told.pending is not None or not told.is_settled):
+                if (told := left_to_tell(store.directory(run_id))) is not None:
                     left[run_id] = told
             for run_id in sorted(left.keys() - (at_work(one.settings.state_dir, left) if left else set())):
                 told = left[run_id]

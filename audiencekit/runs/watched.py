@@ -70,6 +70,18 @@ def read_told(directory: Path) -> Told | None:
     return Told()
 
 
+def left_to_tell(directory: Path) -> Told | None:
+    """Return what was told of a run of which something is still to be told, unless it is at work; None for any other.
+
+    A directory without files is that of a process which was killed before it could say whom to tell.
+    """
+    told = read_told(directory)
+    if told is None:
+        with contextlib.suppress(OSError):  # it was purged meanwhile
+            return None if any(directory.iterdir()) else Told()
+    return told if told is not None and (told.pending is not None or not told.is_settled) else None
+
+
 def write_told(directory: Path, told: Told) -> None:
     """Write what was told, durably. Raises InputOutputFailed."""
     document = {

@@ -105,7 +105,7 @@ def test_a_killed_run_is_told_by_the_next_command(settings: Settings, receiver: 
     """Once; not one that was not watched, nor one that was told or ended well."""
     store = RunStore(settings.state_dir)
     _made(settings, "20261120-000000-00000001")
-    _made(settings, "20261120-000000-00000002", is_watched=False)
+    _made(settings, "20261120-000000-00000002", is_watched=False, state="incomplete")
     _made(settings, "20261120-000000-00000003", state="incomplete", finished_at=None)
     _made(settings, "20261120-000000-00000004", state="complete")
     _made(settings, "20261120-000000-00000005", state="incomplete")  # it ended, and was killed before it told

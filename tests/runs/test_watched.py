@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from audiencekit.runs.watched import TOLD, Told, read_told, says_of_run, watch, write_told
+from audiencekit.runs.watched import TOLD, Told, left_to_tell, read_told, says_of_run, watch, write_told
 from audiencekit.settings import Watch
 
 NIGHT = Watch(receiver="night", rules=("fewer=0.2",))
@@ -29,6 +29,20 @@ def test_told_notices_stay_when_the_run_goes_on(tmp_path: Path) -> None:
         watch(tmp_path, watched)
         expected = Told(watch=watched, ids=("a",), pending={"version": 1}, was_cut_short=was_cut_short)
         assert read_told(tmp_path) == expected
+
+
+def test_what_is_left_to_tell(tmp_path: Path) -> None:
+    """Of a run whose process was killed before it wrote anything, too; not of one that is not watched, or settled."""
+    assert left_to_tell(tmp_path) == Told()
+    (tmp_path / "journal.sqlite").touch()
+    assert left_to_tell(tmp_path) is None
+    for told, is_left in (
+        (Told(watch=NIGHT), True),
+        (Told(watch=NIGHT, is_settled=True), False),
+        (Told(watch=NIGHT, is_settled=True, pending={"version": 1}), True),
+    ):
+        write_told(tmp_path, told)
+        assert left_to_tell(tmp_path) == (told if is_left else None)
 
 
 def test_a_damaged_file_says_that_nothing_was_told(tmp_path: Path) -> None:
