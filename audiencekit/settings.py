@@ -48,12 +48,14 @@ HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS = "key", "key_command", "age_identity", "known_hosts"
-FILED: Final = (KEY_NAME, "limiter", "proxy")  # these hold secrets, too
+NOTIFICATIONS: Final = ("notify_url", "notify_command", "notify_secret", "ping_url", "status_file")
+FILED: Final = (KEY_NAME, "limiter", "proxy", "notify_url", "notify_secret", "ping_url")  # these hold secrets, too
 FILE_SUFFIX: Final = "_FILE"  # behind the name of a variable: it names a file with the secret
 _QUOTES: Final = ("'", '"')
 _OTHERS: Final = (KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
 VARIABLES: Final = frozenset(
-    name.upper() for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, *_OTHERS)
+    name.upper()
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *SECRET_NAMES, *_OTHERS)
 )  # behind the prefix
 
 _BEGIN: Final = "`audiencekit init` asks for the service and keeps it"
@@ -68,6 +70,14 @@ Pair: TypeAlias = Literal["application", "token"]
 Origin: TypeAlias = Literal["environment"] | CredentialPlace
 SettingOrigin: TypeAlias = Literal["option", "environment", "setup", "settings file"]
 PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": APPLICATION, "token": TOKEN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Who is told how a run ends, also when its process is killed: the name of a receiver, and the chosen rules."""
+
+    receiver: str
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +102,12 @@ class Settings:
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
     few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
+    notify_url: Secret | None = None  # of the receiver of notifications, and how it takes them; see `notifications`
+    notify_command: str = ""  # the program that gets notifications
+    notify_secret: Secret | None = None  # by which notifications are signed
+    ping_url: Secret | None = None  # the address that each good run calls
+    status_file: Path | None = None  # where a run writes how far it is
+    watch: Watch | None = None  # of its runs, which are those of a command that notifies
     named_secrets: Mapping[str, Mapping[str, Secret]] = field(
         default_factory=dict
     )  # of accounts of a setup, by their names
@@ -253,7 +269,7 @@ def load_settings(
     path = file or (None if directory is None else directory / SETTINGS_FILE)
     in_file = {} if path is None else _read_file(path)
     found: dict[str, Any] = {}
-    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES):
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS):
         variable = PREFIX + name.upper()
         value = _read_secret(environment, variable) if name in FILED else environment.get(variable, "").strip()
         if value:
@@ -290,12 +306,21 @@ def load_settings(
         retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
         grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
-        proxy=Secret(str(found["proxy"])) if "proxy" in found else None,
+        proxy=_secret_of(found, "proxy"),
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
+        notify_url=_secret_of(found, "notify_url"),
+        notify_command=str(found.get("notify_command", "")),
+        notify_secret=_secret_of(found, "notify_secret"),
+        ping_url=_secret_of(found, "ping_url"),
+        status_file=_read_status_file(found["status_file"]) if "status_file" in found else None,
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, path),
         origins=origins,
     )
+
+
+def _secret_of(found: Mapping[str, Any], name: str) -> Secret | None:
+    return Secret(str(found[name])) if name in found else None
 
 
 def _read_limiter(text: str) -> Secret | None:
@@ -453,6 +478,15 @@ def _read_state_dir(text: str) -> Path:
             " with other credentials and another memory of erasures",
             hint="give the full path, from / or ~/",
         )
+    return path
+
+
+def _read_status_file(text: str | os.PathLike[str]) -> Path:
+    """Raises UsageError for a path that means another file wherever the program is started."""
+    path = _expanded(text)
+    if not path.is_absolute():
+        message = f"{PREFIX}STATUS_FILE is not an absolute path: it would depend on the working directory"
+        raise UsageError(message, hint="give the full path, from / or ~/")
     return path
 
 

@@ -4,6 +4,11 @@
     profile = "x"
     account_id = "18ce54d4x5t"
 
+    [notify.night-shift]
+    url_file = "/etc/audiencekit/night-shift.url"
+
+The last table is written by hand: a receiver of notifications, by its name. `init` and `login` keep it.
+
 It chooses a host, so it is believed only where its owner alone can change it: neither through a link, nor when another
 user owns it or can write it or its directory. It counts for one service: when options or the environment name another
 one, nothing of it is used, since an account and an address belong together.
@@ -12,6 +17,7 @@ one, nothing of it is used, since an account and an address belong together.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 from collections.abc import Mapping
@@ -27,6 +33,9 @@ FORM: Final = 1
 ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 SERVICE: Final = ("profile", *ADDRESSES)
 KEYS: Final = (*SERVICE, "account_id", "allow_host")
+RECEIVERS: Final = "notify"  # the table of tables of receivers
+RECEIVER_KEYS: Final = ("url_file", "secret_file", "command")
+_RECEIVER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 MOST_BYTES: Final = 64_000
 DEFAULT_PROFILE: Final = "spec"
 _CONFIGURATION: Final = Root("configuration directory", "XDG_CONFIG_HOME")
@@ -53,6 +62,20 @@ def read_settings_file() -> dict[str, str]:
     return _values(_parsed(path, _content(path)), path)
 
 
+def read_receivers() -> dict[str, dict[str, str]]:
+    """The receivers of notifications in the settings file, by their names: RECEIVER_KEYS with texts.
+
+    They count for every service. Empty when there is none. Raises as `read_settings_file`.
+    """
+    path = settings_path()
+    if path is None or not os.path.lexists(path):
+        return {}
+    check_root(path.parent, _CONFIGURATION)
+    document = _parsed(path, _content(path))
+    _values(document, path)
+    return dict(document.get(RECEIVERS, {}))
+
+
 def write_settings_file(values: Mapping[str, str]) -> Path:
     """Put these values in the place of the settings file, 0600, and return its path.
 
@@ -65,9 +88,13 @@ def write_settings_file(values: Mapping[str, str]) -> Path:
     with explained("the configuration directory cannot be made", path.parent):
         make_missing(path.parent)
     check_root(path.parent, _CONFIGURATION)
+    receivers: dict[str, dict[str, str]] = {}
     if os.path.lexists(path):
-        _content(path)  # which refuses a link, and a file of another user: it is not replaced unseen
+        content = _content(path)  # which refuses a link, and a file of another user: it is not replaced unseen
+        receivers = _receivers_in(content, path)
     lines = [f"form = {FORM}\n", *(f"{key} = {toml_text(values[key])}\n" for key in KEYS if values.get(key))]
+    for name, facts in receivers.items():
+        lines += [f"\n[{RECEIVERS}.{name}]\n", *(f"{key} = {toml_text(text)}\n" for key, text in facts.items())]
     with explained("the settings file cannot be written", path, hint=f"see whether {str(path.parent)!r} has space"):
         replace_file(path, "".join([_HEAD, *lines]).encode())
     return path
@@ -95,6 +122,16 @@ def _content(path: Path) -> bytes:
         status = os.fstat(stream.fileno())
         _check(path, status)
         return stream.read(MOST_BYTES + 1)
+
+
+def _receivers_in(content: bytes, path: Path) -> dict[str, dict[str, str]]:
+    """The receivers of a file that is to be replaced; none of one that is not in this form."""
+    try:
+        document = _parsed(path, content)
+        _check_receivers(document, f"the settings file {str(path)!r}")
+    except UsageError:
+        return {}
+    return dict(document.get(RECEIVERS, {}))
 
 
 def _check(path: Path, status: os.stat_result) -> None:
@@ -137,7 +174,8 @@ def _values(document: Mapping[str, Any], path: Path) -> dict[str, str]:
             message = f"{place} is in form {form}, and this version of audiencekit reads form {FORM} only"
             raise UsageError(message, hint="use the version that wrote it; or remove it, and run `audiencekit init`")
         raise UsageError(f"{place} does not say its form", hint=f"write `form = {FORM}` into its first line")
-    for key in sorted(document.keys() - {"form", *KEYS}):
+    _check_receivers(document, place)
+    for key in sorted(document.keys() - {"form", RECEIVERS, *KEYS}):
         from difflib import get_close_matches
 
         near = get_close_matches(key, KEYS, n=1)
@@ -147,3 +185,15 @@ def _values(document: Mapping[str, Any], path: Path) -> dict[str, str]:
         if not isinstance(document.get(key, ""), str):
             raise UsageError(f"{place}: {key} must be a text in quotes")
     return {key: document[key].strip() for key in KEYS if document.get(key, "").strip()}
+
+
+def _check_receivers(document: Mapping[str, Any], place: str) -> None:
+    """Raises UsageError for a table of receivers with anything but names, and texts under RECEIVER_KEYS."""
+    tables = document.get(RECEIVERS, {})
+    for name, facts in tables.items() if isinstance(tables, dict) else [("", None)]:
+        if not _RECEIVER_NAME.fullmatch(name) or not isinstance(facts, dict):
+            hint = f"write [{RECEIVERS}.NAME], with letters, digits, - and _ in NAME, 64 at most"
+            raise UsageError(f"{place}: {RECEIVERS} is a table of receivers by their names", hint=hint)
+        if wrong := sorted(key for key in facts if key not in RECEIVER_KEYS or not isinstance(facts[key], str)):
+            hint = f"it may have {', '.join(RECEIVER_KEYS)}, texts in quotes, and no secrets"
+            raise UsageError(f"{place}: [{RECEIVERS}.{name}] has a key that does not fit: {wrong[0]!a}", hint=hint)

@@ -37,6 +37,7 @@ from audiencekit.settings import (
     KEY_NAME,
     KNOWN_HOSTS,
     NETWORK,
+    NOTIFICATIONS,
     PREFIX,
     RULES,
     SECRET_NAMES,
@@ -204,7 +205,7 @@ def test_defaults_are_documented(path: str) -> None:
 def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
     section = _sections(_page("accounts.md"))["Settings from the environment"]
-    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES}
+    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *SECRET_NAMES}
     names |= {KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
     assert all(f"`{key}`" in section for key in FILE_KEYS)

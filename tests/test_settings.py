@@ -20,6 +20,7 @@ from audiencekit.settings import (
     FILE_KEYS,
     KEY_NAME,
     NETWORK,
+    NOTIFICATIONS,
     RULES,
     SECRET_NAMES,
     Settings,
@@ -28,7 +29,7 @@ from audiencekit.settings import (
 )
 from audiencekit.state.credentials import TOKEN, StoredCredentials
 
-SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
+SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *SECRET_NAMES, KEY_NAME}
 SECRETS = {
     f"AUDIENCEKIT_{name}": f"invented-{name}"
     for name in ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")

@@ -25,6 +25,7 @@ from audiencekit.errors import (
 )
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
 from audiencekit.records.plan_times import format_time
+from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.reports import find_resumable_run, list_runs
 from audiencekit.runs.store import ERASURE_HOME, LAST, RunOrder, RunStore, find_id
 from audiencekit.settings import Settings
@@ -189,6 +190,22 @@ def list_history(state_dir: Path, key: StateKey | None = None) -> list[dict[str,
     """
     found = {str(one["run_id"]): one for one in list_runs(state_dir, key) + ErasureStore(state_dir).summaries()}
     return [found[run_id] for run_id in _newest_first(state_dir) if run_id in found]
+
+
+def failed_runs(found: Runs) -> list[dict[str, Any]]:
+    """Return those of `found`, newest first, that are neither complete nor at work.
+
+    A sync that was cut short has not failed once a later one of its audience is complete: that one made it equal.
+    """
+    failed, made_equal = list[dict[str, Any]](), list[Any]()
+    for run in found:
+        target = run.get("target")
+        is_sync = run.get("operation") == SYNC
+        if run["state"] == "complete":
+            made_equal += [target] if is_sync else []
+        elif not run["running"] and not (is_sync and target in made_equal):
+            failed.append(dict(run))
+    return failed
 
 
 def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:

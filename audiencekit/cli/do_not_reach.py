@@ -10,6 +10,7 @@ import click
 from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.dry_runs import foresee_do_not_reach, refuse_named_dry_run
+from audiencekit.cli.notifying import notify_options
 from audiencekit.cli.options import (
     as_keywords,
     dry_run_option,
@@ -116,6 +117,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
 @run_id_option
 @service_options
 @pace_options
+@notify_options
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -130,6 +132,8 @@ def upload_list(
     concurrency: int | None,
     requests_per_minute: int | None,
     max_minutes: float | None,
+    notify: str | None,
+    notify_on: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Put people on the list, or take them off it.
@@ -152,7 +156,7 @@ def upload_list(
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute, max_minutes=max_minutes,
+        requests_per_minute=requests_per_minute, max_minutes=max_minutes, notify=notify, notify_on=notify_on,
     )  # fmt: skip
 
 

@@ -28,7 +28,8 @@ FAR_SECONDS: Final = 300  # from here on signatures are refused
 _CREDENTIALS: Final = 77
 _ALWAYS: Final = ("profile", "ads_url", "base_url", "account_id", "state_dir", "requests_per_minute", "concurrency")
 _ATTRIBUTES: Final = {"allow_host": "allowed_hosts"}
-_SECRETS: Final = frozenset({"limiter", "proxy"})  # their addresses may hold a password
+# Addresses that may hold a password, or are secrets; and a command, which may hold one among its words.
+_SECRETS: Final = frozenset({"limiter", "proxy", "notify_url", "notify_secret", "notify_command", "ping_url"})
 # The name of each form, the package that it needs, and the extra that installs it.
 OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),

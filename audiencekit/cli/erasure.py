@@ -13,6 +13,7 @@ from audiencekit.cli.command_help import Command, CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.dry_runs import foresee_erasure
 from audiencekit.cli.main import manner
+from audiencekit.cli.notifying import Notifying, command_name, notify_options, reporting_status
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
 from audiencekit.cli.output import complain, insist, leave_with, print_json, print_told, say, say_document, tell
 from audiencekit.cli.sending_commands import pace_options, sending_settings, service_options
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--skip-rejected", is_flag=True, help="Leave out the lines or rows that cannot be read.")
 @service_options
 @pace_options
+@notify_options
 @dry_run_option
 @json_option
 def forget(
@@ -49,6 +51,8 @@ def forget(
     profile: str | None,
     concurrency: int | None,
     requests_per_minute: int | None,
+    notify: str | None,
+    notify_on: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Take people out of every audience, for good.
@@ -72,7 +76,7 @@ def forget(
 
     erase(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute,
+        requests_per_minute=requests_per_minute, notify=notify, notify_on=notify_on,
     )  # fmt: skip
 
 
@@ -95,20 +99,34 @@ def show_receipt(erasure: str, *, as_json: bool) -> None:
     _print(store.receipt(store.find(erasure)), as_json=as_json, details=True)
 
 
-def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **given: Any) -> NoReturn:
+def erase(
+    work: Work,
+    *,
+    as_json: bool,
+    notify: str | None,
+    notify_on: tuple[str, ...],
+    max_minutes: float | None = None,
+    **given: Any,
+) -> NoReturn:
     """Print the receipt that `work` returns, and leave; `given` are settings.
 
-    Signals end it in good order, and so do `max_minutes`.
+    Signals end it in good order, and so do `max_minutes`. The receiver `notify` is told how it ended.
     """
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
     try:
         settings = sending_settings(**given)
-        with command_progress() as progress:
-            receipt = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
+        notifying = Notifying.of(settings, command_name(), notify, notify_on)
+        with (
+            notifying.telling_failure(),
+            command_progress() as shown,
+            reporting_status(settings, shown, command_name()) as progress,
+        ):
+            receipt = run_until_interrupted(work(notifying.settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
         _leave_unfinished(error, as_json=as_json)
+    notifying.tell_end(receipt.to_json())
     _print(receipt, as_json=as_json)
     sys.exit(0)
 

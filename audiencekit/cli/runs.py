@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
+from typing import Any
 
 import click
 
@@ -12,7 +14,8 @@ from audiencekit.cli.options import json_option, run_argument
 from audiencekit.cli.output import insist, leave_with, print_json, print_report, print_told, say, tell, terminal_width
 from audiencekit.cli.settings import audience_filter, confirm, known_audience_id, require_terminal
 from audiencekit.cli.web_pages import html_option, own_option, require_page, write_machine_page, write_report_page
-from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.errors import InputOutputFailed, Refused, UsageError
+from audiencekit.text import shown
 
 LAST = "last"
 PAGE = "audiences.html"  # in the state directory
@@ -50,37 +53,54 @@ def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes:
         say(receipt.to_text())
 
 
-@click.command(cls=Command, examples=("runs", "runs --since 7d --audience h1ab2 --json"))
+@click.command(cls=Command, examples=("runs --since 7d --audience h1ab2", "runs --since 24h --failed"))
 @audience_filter
 @click.option("--since", metavar="TIME|AGE", help="Only those that began since then: 2026-11-01, or 7d ago.")
+@click.option(
+    "--failed", is_flag=True, help="Only those that failed; the exit code is 3 for one, and for no run at all."
+)
 @json_option
-def runs(audience: str | None, since: str | None, as_json: bool) -> None:
+def runs(audience: str | None, since: str | None, failed: bool, as_json: bool) -> None:
     """List the runs and erasures of this machine.
 
-    The newest comes first.
+    The newest comes first. With --since and --failed it is the watch over nights: the exit code is 0 when there was a
+    run in that time, and none failed.
     """
-    from audiencekit.audiences.match_rate import list_history
+    from audiencekit.audiences.machine import FORGET
+    from audiencekit.audiences.match_rate import failed_runs, list_history
     from audiencekit.cli.options import moment_of
     from audiencekit.reporting.text import render_runs, runs_to_json
     from audiencekit.runs.purge import kept_until
     from audiencekit.state.keys import known_state_key
 
+    if failed and since is None:
+        raise UsageError("--failed needs a time", hint="give `since=24h`, or another one")
     settings = command_settings()
     found = list_history(settings.state_dir, known_state_key(settings.state_dir, settings.key))
-    if audience is not None:
-        audience_id = known_audience_id(audience)
-        found = [run for run in found if run.get("audience_id") == audience_id]
-    if since is not None:
-        begin = moment_of(since, "--since", datetime.now(UTC))
-        found = [run for run in found if (run.get("started_at") or "") >= begin]
+    found = _selected(found, audience, None if since is None else moment_of(since, "--since", datetime.now(UTC)))
+    is_missing = not any(run.get("operation") != FORGET for run in found)
+    if failed:
+        found = failed_runs(found)
     if settings.retention is not None:
         found = [{**run, "kept_until": kept_until(settings.state_dir, run, settings.retention)} for run in found]
     if as_json:
         print_json(runs_to_json(found))
-    elif not found:
+    elif not found and not failed:
         tell("no runs yet" if audience is None and since is None else "no run matches")
-    else:
+    elif found:
         say(render_runs(found, width=terminal_width()))
+    if failed:
+        if is_missing:
+            insist(f"no run was begun since {shown(since)}")
+        sys.exit(Refused.exit_code if found or is_missing else 0)
+
+
+def _selected(found: list[dict[str, Any]], audience: str | None, begin: str | None) -> list[dict[str, Any]]:
+    """Those of an audience, begun since a moment; each where it is given."""
+    if audience is not None:
+        audience_id = known_audience_id(audience)
+        found = [run for run in found if run.get("audience_id") == audience_id]
+    return found if begin is None else [run for run in found if (run.get("started_at") or "") >= begin]
 
 
 @click.command(cls=Command, examples=("report 20261122-21 --json", "report --all --html audiences.html"))

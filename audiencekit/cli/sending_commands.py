@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from audiencekit.cli.command_help import service_option
 from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.notifying import Notifying, command_name, reporting_status
 from audiencekit.cli.options import stacked
 from audiencekit.cli.output import leave_with, print_report, suggest, tell
 from audiencekit.errors import AudiencekitError
@@ -59,22 +60,32 @@ def send(
     work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]],
     *,
     as_json: bool,
+    notify: str | None,
+    notify_on: tuple[str, ...],
+    audience: str = "",
     max_minutes: float | None = None,
     **given: Any,
 ) -> NoReturn:
     """Print the report that `work` returns, and leave; `given` are settings.
 
-    Signals end it in good order, and so do `max_minutes`.
+    Signals end it in good order, and so do `max_minutes`. The receiver `notify` is told how it ended; `audience` is
+    the id or name that was given.
     """
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
     try:
         settings = sending_settings(**given)
-        with command_progress() as progress:
-            report = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
+        notifying = Notifying.of(settings, command_name(), notify, notify_on)
+        with (
+            notifying.telling_failure(audience),
+            command_progress() as shown,
+            reporting_status(settings, shown, command_name()) as progress,
+        ):
+            report = run_until_interrupted(work(notifying.settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
+    notifying.tell_end(report.to_json())
     print_report(report.to_json(), as_json=as_json)
     suggest(f"report {report.run_id} --html FILE")
     sys.exit(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,12 +13,13 @@ from click.shell_completion import CompletionItem
 
 from audiencekit.cli.client import DRY_RUN_NOTE
 from audiencekit.cli.command_help import Command, plan_option, service_option
-from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.command_settings import command_settings, silent_settings
 from audiencekit.cli.dry_runs import refuse_offline_sending
+from audiencekit.cli.notifying import Notifying, notify_options, reporting_status
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option, offline_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
 from audiencekit.cli.sending_commands import pace_options, sending_settings
-from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def setup_names(context: click.Context, parameter: click.Parameter, incomplete: 
 @plan_option("--remember", is_flag=True, help="From now on the setup needs no --setup in its directory.")
 @service_option("--profile", help="Which service: spec or x.")
 @pace_options
+@notify_options
 @max_minutes_option
 @dry_run_option
 @offline_option
@@ -80,6 +83,7 @@ def run(
     """
     max_minutes, dry_run = given.pop("max_minutes"), given.pop("dry_run")
     refuse_offline_sending(offline=offline, dry_run=dry_run)
+    told = (given.pop("notify"), given.pop("notify_on"))
     try:
         if names and everything:
             raise UsageError("names and --all were both given", hint="give one of them")
@@ -91,8 +95,10 @@ def run(
         if offline:
             report = _plans(found.path, names, settings)
         else:
-            report = _reports(found, names, max_minutes, dry_run=dry_run, **given)
+            report = _reports(found, names, max_minutes, told, dry_run=dry_run, **given)
     except AudiencekitError as error:
+        if not dry_run and (names or everything):
+            _tell_refusal(error, told[0], given["profile"])
         leave_with(error, as_json=as_json)
     _leave(report, as_json=as_json)
 
@@ -140,19 +146,51 @@ def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupRepor
 
 
 def _reports(
-    setup: Setup, names: tuple[str, ...], max_minutes: float | None, *, dry_run: bool, **given: Any
+    setup: Setup,
+    names: tuple[str, ...],
+    max_minutes: float | None,
+    told: tuple[str | None, tuple[str, ...]],
+    *,
+    dry_run: bool,
+    **given: Any,
 ) -> SetupReport:
+    """The reports of all; `told` are the receiver and the rules of the command line, which come before the setup's."""
     from audiencekit.audiences.setups.running import carry_out
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
-    settings = (command_settings if dry_run else sending_settings)(file=setup.path, **given)
-    with command_progress() as progress:
-        work = carry_out(setup, names or None, settings, progress, dry_run=dry_run)
-        report = run_until_interrupted(work, max_minutes=max_minutes)
     if dry_run:
+        settings = command_settings(file=setup.path, **given)
+        with command_progress() as progress:
+            work = carry_out(setup, names or None, settings, progress, dry_run=True)
+            report = run_until_interrupted(work, max_minutes=max_minutes)
         tell(DRY_RUN_NOTE)
+        return report
+    settings = sending_settings(file=setup.path, **given)
+    notifying = Notifying.of(settings, "run", told[0])
+    by_name = {one.name: _notifying_of(one, settings, told) for one in setup.chosen(names or None)}
+    watched = tuple(
+        replace(one, watch=by_name[one.name].settings.watch) if one.name in by_name else one for one in setup.audiences
+    )
+    with command_progress() as shown_progress, reporting_status(settings, shown_progress, "run") as progress:
+        work = carry_out(replace(setup, audiences=watched), names or None, settings, progress)
+        report = run_until_interrupted(work, max_minutes=max_minutes)
+    worst = report.worst
+    failure = None if worst is None else worst.error or NotFinished(f"{worst.setup.name} was not begun")
+    notifying.tell_results([(by_name[each.setup.name], each) for each in report.results], failure)
     return report
+
+
+def _notifying_of(one: AudienceSetup, settings: Settings, told: tuple[str | None, tuple[str, ...]]) -> Notifying:
+    """Return the receiver that is told of one audience, and the rules."""
+    return Notifying.of(one.settings(settings), one.command, told[0] or one.notify, told[1] or one.notify_on)
+
+
+def _tell_refusal(error: AudiencekitError, notify: str | None, profile: str | None) -> None:
+    """Tell the receiver of the command line, or of the environment, that no audience was begun."""
+    with contextlib.suppress(AudiencekitError):  # of settings that cannot be read, or an unknown receiver: that is said
+        settings = silent_settings(directory=None, profile=profile)
+        Notifying.of(settings, "run", notify).tell_end(error=error)
 
 
 def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:

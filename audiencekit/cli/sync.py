@@ -9,6 +9,7 @@ import click
 from audiencekit.cli.command_help import Command, judgement_option, plan_option
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, refuse_offline_sending
+from audiencekit.cli.notifying import notify_options
 from audiencekit.cli.options import (
     SHARE,
     as_keywords,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 @click.option("--ttl-days", type=click.IntRange(1), metavar="N", help="The renewed entries expire N days from now.")
 @service_options
 @pace_options
+@notify_options
 @dry_run_option
 @json_option
 def renew(
@@ -70,7 +72,7 @@ def renew(
 
         return await renew_async(audience=audience, settings=settings, progress=progress, **times)
 
-    send(work, as_json=as_json, **given)
+    send(work, as_json=as_json, audience=audience, **given)
 
 
 @click.command(cls=Command, examples=("expiry --audience h1ab2", "expiry --audience h1ab2 --json"))
@@ -121,6 +123,7 @@ def _text(found: Expiry) -> str:
 @rejections_option
 @service_options
 @pace_options
+@notify_options
 @dry_run_option
 @offline_option
 @json_option
@@ -133,6 +136,8 @@ def sync(
     profile: str | None,
     concurrency: int | None,
     requests_per_minute: int | None,
+    notify: str | None,
+    notify_on: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Make an audience equal to a list.
@@ -152,5 +157,5 @@ def sync(
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute,
+        requests_per_minute=requests_per_minute, notify=notify, notify_on=notify_on, audience=audience,
     )  # fmt: skip

@@ -11,6 +11,7 @@ from audiencekit.cli.command_help import Command
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.dry_runs import foresee_resumption, foresee_upload, refuse_named_dry_run
 from audiencekit.cli.erasure import resume_erasure, show_receipt
+from audiencekit.cli.notifying import notify_options
 from audiencekit.cli.options import (
     as_keywords,
     dry_run_option,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 @run_id_option
 @service_options
 @pace_options
+@notify_options
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -65,6 +67,8 @@ def upload(
     concurrency: int | None,
     requests_per_minute: int | None,
     max_minutes: float | None,
+    notify: str | None,
+    notify_on: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Put the people of a list into an audience, or take them out.
@@ -89,7 +93,8 @@ def upload(
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute, max_minutes=max_minutes,
+        requests_per_minute=requests_per_minute, max_minutes=max_minutes, notify=notify, notify_on=notify_on,
+        audience=audience,
     )  # fmt: skip
 
 
@@ -107,6 +112,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
 @account_option
 @click.option("--new-address", is_flag=True, help="The service has moved: go on at the address of the settings.")
 @pace_options
+@notify_options
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -119,6 +125,8 @@ def resume(
     concurrency: int | None,
     requests_per_minute: int | None,
     max_minutes: float | None,
+    notify: str | None,
+    notify_on: tuple[str, ...],
 ) -> None:
     """Finish a run: send what is not confirmed.
 
@@ -138,7 +146,8 @@ def resume(
     if is_erasure:
         resume_erasure(
             run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
-            max_minutes=max_minutes, account_id=account_id, new_address=new_address,
+            max_minutes=max_minutes, account_id=account_id, new_address=new_address, notify=notify,
+            notify_on=notify_on,
         )  # fmt: skip
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
@@ -148,5 +157,5 @@ def resume(
 
     send(
         work, as_json=as_json, account_id=account_id, concurrency=concurrency, requests_per_minute=requests_per_minute,
-        max_minutes=max_minutes,
+        max_minutes=max_minutes, notify=notify, notify_on=notify_on,
     )  # fmt: skip

@@ -33,6 +33,9 @@ KEY_POINTS: Final = tuple(f"{side} {step}" for step in KEY_STEPS for side in ("b
 PURGE_STEPS: Final = ("order", "aside", "keys", "files", "end")
 PURGE_POINTS: Final = tuple(f"{side} {step}" for step in PURGE_STEPS for side in ("before", "after"))
 
+# And of what is told of a run: that it is to be told, or that it was, is kept.
+TOLD_POINTS: Final = ("before told", "after told")
+
 _hook: Callable[[str], None] | None = None
 
 

@@ -31,6 +31,7 @@ from audiencekit.runs.start import (
     with_full_urls,
 )
 from audiencekit.runs.store import RunOrder, RunStore, TargetLock, new_run_id
+from audiencekit.runs.watched import watch
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.state.keys import SPOOL, existing_state_key, find_state_key
@@ -49,6 +50,8 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     state_key = find_state_key(settings.state_dir, settings.key)
     directory = store.create(run_id)
     stack.push(partial(_leave_nothing_of, directory))
+    if settings.watch is not None:
+        watch(directory, settings.watch)
     facts = arguments.facts(run_id, now)
     key = facts.key(state_key)
     journal = JournalFile.begin(directory / JOURNAL, facts, key)
@@ -126,6 +129,8 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         sources = with_full_urls(facts.sources, given)
         refuse_unrepeatable(facts, directory, is_planned=journal.plan() is not None, sources=sources)
         store.note_resumed(run_id)
+        if settings.watch is not None:
+            watch(directory, settings.watch)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),

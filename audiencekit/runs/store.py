@@ -20,6 +20,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, Bug, InputOutputFailed, UsageError
 from audiencekit.process.crash_points import pass_point
 from audiencekit.records.plan_times import format_time
+from audiencekit.runs.watched import says_of_run
 from audiencekit.selection.erased_people import ERASURES, RECEIPT
 from audiencekit.state.directory import check_root, make_directory, safe_child
 from audiencekit.state.files import (
@@ -355,7 +356,7 @@ class RunOrder:
     def _says_something(self, run_id: str) -> bool:
         """Whether an unlisted run has written anything: otherwise it may never have begun."""
         files = (path for home in self._homes for path in (home / run_id).glob("*"))
-        return any(path.stat().st_size for path in files if path.is_file())
+        return any(path.stat().st_size for path in files if path.is_file() and says_of_run(path.name))
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Runs in the network that is looked at: `python -m tests.egress.inside jobs|leaks DIRECTORY [--cut-off]`.
+"""Runs in the network that is looked at: `python -m tests.egress.inside jobs|notified|leaks DIRECTORY [--cut-off]`.
 
 It begins the emulator, then one real process after another, all with the hook, and prints one JSON document. With
 `--cut-off` it is in a namespace of its own, whose loopback it brings up: nothing else is there.
@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.egress.strays import count_strays, raise_loopback
 from tests.moments import PATIENCE_SECONDS
+from tests.notifications.localreceiver import local_receiver
 from tests.processes import COMMAND, PIPE, ROOT, environment
 
 HOOK = Path(__file__).parent / "hook"
@@ -109,6 +110,19 @@ def run_jobs(world: World) -> None:
     world.log_in()
 
 
+def run_notified(world: World) -> None:
+    """Commands that tell how they ended: one receiver and one ping, each at its own port of this machine."""
+    with local_receiver() as receiver, local_receiver() as ping:
+        env = {"AUDIENCEKIT_NOTIFY_URL": receiver.url, "AUDIENCEKIT_PING_URL": ping.url}
+        world.ready |= {"notify_url": receiver.url, "ping_url": ping.url}
+        audience = world.ready["audience_id"]
+        world.run("upload", "upload", "list.csv", "--audience", audience, "--notify-on", "expiry=500d", env=env)
+        receiver.way = "redirect"
+        world.run("refused", "upload", "missing.csv", "--audience", audience, env=env)
+        world.run("check", "check", "list.csv", env=env)
+        world.ready |= {"told": receiver.paths, "pinged": ping.paths}
+
+
 def run_leaks(world: World) -> None:
     """Packets elsewhere, each in its own way."""
     for name, leak in LEAKS.items():
@@ -131,7 +145,7 @@ def main(what: str, directory: Path, is_cut_off: bool) -> None:
     (directory / "list.csv").write_text("email\nada@example.com\nbo@example.com\ncy@example.com\n")
     world = World(directory, is_cut_off)
     try:
-        {"jobs": run_jobs, "leaks": run_leaks}[what](world)
+        {"jobs": run_jobs, "notified": run_notified, "leaks": run_leaks}[what](world)
     finally:
         world.end()
     json.dump({name: getattr(world, name) for name in ("codes", "said", "strays", "ready")}, sys.stdout)

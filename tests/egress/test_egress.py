@@ -23,6 +23,7 @@ from tests.moments import PATIENCE_SECONDS
 from tests.processes import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces of networks are Linux's")
+SERVICE, RECEIVERS = ("ads_url", "ads_sandbox_url", "base_url"), ("notify_url", "ping_url")
 CUT_OFF = ["unshare", "--user", "--map-root-user", "--net"]
 SILENT = {"check", "prepare", "hash", "report", "emulator"}  # they need no service
 
@@ -43,8 +44,11 @@ class Seen:
 
     def elsewhere(self) -> list[tuple[str, str, str, int | None]]:
         """Attempts that do not lead to an address of the emulator."""
-        urls = [self.found["ready"][name] for name in ("ads_url", "ads_sandbox_url", "base_url")]
+        ready = self.found["ready"]
+        urls = [ready[name] for name in (*SERVICE, *RECEIVERS) if name in ready]
         places = {(parts.hostname, parts.port) for parts in map(urllib.parse.urlsplit, urls)}
+        # Of a receiver the address is looked up, too: here it is no name, and no query leaves.
+        places |= {(urllib.parse.urlsplit(ready[name]).hostname, None) for name in RECEIVERS if name in ready}
         return [one for one in self.attempts if one[2:] not in places]
 
 
@@ -69,6 +73,20 @@ def test_the_main_jobs_speak_to_the_service_alone(tmp_path: Path) -> None:
     assert {name: seen.found["said"].get(name) for name, code in seen.found["codes"].items() if code} == {}
     jobs = set(seen.found["codes"])
     assert {job for job, *_ in seen.attempts} == jobs - SILENT
+
+
+@pytest.mark.slow
+def test_notifications_go_to_their_receiver_alone(tmp_path: Path) -> None:
+    """By the commands that send: no packet goes elsewhere, also not to where a redirect leads."""
+    seen = _look("notified", tmp_path)
+    assert seen.elsewhere() == []
+    assert {name: count for name, count in seen.found["strays"].items() if count} == {}
+    ready = seen.found["ready"]
+    ports = {name: urllib.parse.urlsplit(ready[name]).port for name in RECEIVERS}
+    reached = {name: {job for job, _, _, port in seen.attempts if port == ports[name]} for name in RECEIVERS}
+    assert reached == {"notify_url": {"upload", "refused"}, "ping_url": {"upload"}}
+    assert [path.split("/")[1] for path in ready["told"]] == ["hook", "hook"]
+    assert seen.found["codes"] == {"upload": 0, "refused": 3, "check": 0, "emulator": 0}
 
 
 @pytest.mark.slow

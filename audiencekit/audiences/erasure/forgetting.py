@@ -145,7 +145,7 @@ def begin_or_continue(
         return found
     receipt = Receipt.begun(asked, records, key, settings, do_not_reach=do_not_reach)
     _remember(receipt, records, key, settings)
-    store.begin(receipt, records, key)
+    store.begin(receipt, records, key, watched=settings.watch)
     return receipt
 
 

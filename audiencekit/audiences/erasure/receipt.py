@@ -21,8 +21,9 @@ from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.plan_times import format_time, pin_list_times
 from audiencekit.runs.purge import ERASURE_FILES, ERASURES, LEFT, RECEIPTS, Expired, PurgeCandidates, leftovers
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, at_work, erasure_lock, time_of
+from audiencekit.runs.watched import watch
 from audiencekit.selection.erased_people import ERASURES as HOME, RECEIPT
-from audiencekit.settings import Settings
+from audiencekit.settings import Settings, Watch
 from audiencekit.state.files import explained, sync_directory
 from audiencekit.state.keys import SPOOL, StateKey, SubKey
 from audiencekit.state.spool import KeptSpool, destroy_spool
@@ -256,8 +257,8 @@ class ErasureStore(Store):
         """Return when every erasure was begun; without a receipt it was not begun."""
         return {erasure_id: moment for erasure_id, moment in super().moments().items() if self.has_document(erasure_id)}
 
-    def begin(self, receipt: Receipt, records: HashedRecords, key: StateKey) -> None:
-        """Store a new erasure: its keys, sealed, then its receipt.
+    def begin(self, receipt: Receipt, records: HashedRecords, key: StateKey, *, watched: Watch | None = None) -> None:
+        """Store a new erasure: its keys, sealed, then its receipt; `watched` when its command notifies.
 
         Remains of erasures that were never begun are removed.
         """
@@ -266,7 +267,9 @@ class ErasureStore(Store):
                 if not self.has_document(erasure_id):
                     destroy_spool(self._sealed(erasure_id))
                     shutil.rmtree(self.directory(erasure_id))
-        self.create(receipt.erasure_id)
+        directory = self.create(receipt.erasure_id)
+        if watched is not None:
+            watch(directory, watched)
         pass_point("before begin")
         _seal(self._sealed(receipt.erasure_id), to_chunk(records), _spool_key(key, receipt.erasure_id))
         self.store(receipt)

@@ -43,6 +43,7 @@ from audiencekit.settings import (
     KEY_COMMAND,
     KEY_NAME,
     NETWORK,
+    NOTIFICATIONS,
     RULES,
     SECRET_NAMES,
     SETUP_TABLES,
@@ -54,7 +55,9 @@ from audiencekit.sources.remote.addresses import is_address, is_stored_whole, st
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})
-_OWN_KEYS: Final = frozenset({"list", "source", "audience", "account", "command", "allow_shrink", "schedule"})
+_OWN_KEYS: Final = frozenset(
+    {"list", "source", "audience", "account", "command", "allow_shrink", "schedule", "notify", "notify_on"}
+)
 _KEYWORDS: Final = frozenset(Keywords.__annotations__)
 _SECRETS: Final = frozenset(
     {
@@ -64,6 +67,9 @@ _SECRETS: Final = frozenset(
         AGE_IDENTITY,
         "proxy",
         "limiter",
+        "notify_url",
+        "notify_secret",
+        "ping_url",
         "password",
         "token",
         "secret",
@@ -71,7 +77,9 @@ _SECRETS: Final = frozenset(
         "api_key",
     }
 )
-_ELSEWHERE: Final = frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES}) - _SECRETS - {"account_id", "few_people"}
+_ELSEWHERE: Final = (
+    frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS}) - _SECRETS - {"account_id", "few_people"}
+)
 _KEEPS_OUT: Final = "a do-not-reach list keeps people out: leave suppression and consent out"
 _NOT_OF_THE_LIST: Final = {
     "effective_at": "a do-not-reach list takes effect at once: leave this out",
@@ -168,6 +176,7 @@ class _Reader:
         if not sources:
             self.problems.append((place, "it has no list: `list` names one, or `source` is the path of a file"))
         keywords = self._keywords(place, command, given)
+        self._check_notify(place, content)
         if len(self.problems) > before:
             return None
         return AudienceSetup(
@@ -178,6 +187,8 @@ class _Reader:
             account=content.get("account"),
             account_id=account.get("account_id"),
             schedule=str(content.get("schedule", "")),
+            notify=content.get("notify"),
+            notify_on=tuple(content.get("notify_on", ())),
             keywords=keywords,
         )
 
@@ -229,6 +240,15 @@ class _Reader:
             PlanTerms.pinned(replace(options, effective_at=None), SPEC, now=self._now, destination=DO_NOT_REACH_LIST)
         else:
             PlanTerms.pinned(options, SPEC, now=self._now)
+
+    def _check_notify(self, place: str, content: Mapping[str, Any]) -> None:
+        """Refuse anything but the name of a receiver, and a list of rules, which the command reads."""
+        name = content.get("notify")
+        if name is not None and not (isinstance(name, str) and _NAME.fullmatch(name)):
+            self.problems.append((f"{place}.notify", "the name of a receiver in your settings file is needed, or env"))
+        rules = content.get("notify_on", [])
+        if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
+            self.problems.append((f"{place}.notify_on", 'a list of rules is needed, such as ["fewer=0.2", "empty"]'))
 
     def _shrink(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if "allow_shrink" not in given:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import codecs
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.errors import DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
-from audiencekit.settings import Settings
+from audiencekit.settings import Settings, Watch
 from audiencekit.sources.files import FilePath
 from audiencekit.state.directory import check_root, make_directory
 from audiencekit.state.files import (
@@ -36,7 +36,8 @@ class AudienceSetup:
     """One audience: `audience` is its id or its name. `account_id` None is the account of the settings.
 
     With the command `do-not-reach` it is the do-not-reach list of the account, and `audience` is empty. `keywords` are
-    those of the function that `command` names; `schedule` is a note for people.
+    those of the function that `command` names; `schedule` is a note for people. `notify` names the receiver that the
+    command line tells how it ended, `notify_on` are the rules; `watch` is set by a command that does so.
     """
 
     name: str
@@ -46,11 +47,15 @@ class AudienceSetup:
     account: str | None = None
     account_id: str | None = None
     schedule: str = ""
+    notify: str | None = None
+    notify_on: tuple[str, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
+    watch: Watch | None = None
 
     def settings(self, common: Settings) -> Settings:
         """Return the `common` settings, with its account."""
-        return common if self.account is None else common.for_account(self.account, self.account_id)
+        own = replace(common, watch=self.watch)
+        return own if self.account is None else own.for_account(self.account, self.account_id)
 
     @property
     def operation(self) -> str:

@@ -17,6 +17,7 @@ from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.runs.store import RUN_HOME, RunOrder, time_of
+from audiencekit.runs.watched import says_of_run
 from audiencekit.state.files import NEW_FILE, explained, hint_for, read_file, read_json, sync_directory, write_json
 from audiencekit.state.keys import StateKey, SubKey
 from audiencekit.state.locks import lock_failure
@@ -433,7 +434,8 @@ def without_beginning(path: Path) -> ResumeRefused:
     """
     is_there = os.path.lexists(path)
     with explained("the directory of the run cannot be read", path.parent):
-        others = {each.name for each in path.parent.iterdir()} - {JOURNAL, f"{JOURNAL}-journal"}
+        names = {each.name for each in path.parent.iterdir()} - {JOURNAL, f"{JOURNAL}-journal"}
+        others = set(filter(says_of_run, names))
     if not others and not RunOrder(path.parents[2]).knows(path.parent.name):
         return not_begun() if is_there else without_journal()
     what = "damaged: it is empty" if is_there else "gone"

@@ -108,7 +108,17 @@ def test_a_secret_is_refused_wherever_it_stands(tmp_path: Path, name: str, place
 
 
 @pytest.mark.parametrize(
-    "name", [*ADDRESSES, *set(NETWORK) - {"proxy"}, "state_dir", "profile", "allow_host", "account_id"]
+    "name",
+    [
+        *ADDRESSES,
+        *set(NETWORK) - {"proxy"},
+        "notify_command",
+        "status_file",
+        "state_dir",
+        "profile",
+        "allow_host",
+        "account_id",
+    ],
 )
 def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str) -> None:
     """Nor the account of what names none."""
