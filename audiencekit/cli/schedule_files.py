@@ -81,7 +81,10 @@ A machine that is off at {run.at:%H:%M} misses the night: a timer of systemd sta
 The log says how each night ended. It holds no person."""
     settings = "\n".join(["SHELL=/bin/sh", f"PATH={_PATH}", f"{_STATE}={_quoted_for_cron(str(run.state_dir))}", *lines])
     escaped = line.replace("%", "\\%")
-    return f"{_comment(head)}\n#\n{_comment(_secrets_of_cron(run))}\n{settings}\n{run.at:%-M %-H} * * *  {escaped}\n"
+    return (
+        f"{_comment(head)}\n#\n{_comment(_secrets_of_cron(run))}\n{settings}\n"
+        f"{run.at.minute} {run.at.hour} * * *  {escaped}\n"
+    )
 
 
 def _quoted_for_cron(value: str) -> str:
@@ -277,7 +280,7 @@ kind: CronJob
 metadata:
   name: {name}
 spec:
-  schedule: "{run.at:%-M %-H} * * *"
+  schedule: "{run.at.minute} {run.at.hour} * * *"
   timeZone: Etc/UTC
   concurrencyPolicy: Forbid  # two never work on one state
   startingDeadlineSeconds: 21600  # a night that could not start in time starts up to 6 hours later
@@ -369,7 +372,7 @@ from audiencekit.integrations.airflow.operators import {operators}
 
 with DAG(
     {json.dumps(run.name)},
-    schedule="{run.at:%-M %-H} * * *",
+    schedule="{run.at.minute} {run.at.hour} * * *",
     start_date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
     catchup=False,
     max_active_runs=1,
@@ -432,14 +435,14 @@ The exit codes, of which a workflow knows only 0 and the others:
     make = _comment(
         "The lists are people: they are not in the repository. Put the step that makes them here:\n{}", " " * 6
     )
-    remove = f"\n      - if: always()\n        run: rm -f -- {shlex.join(files)}\n" if files else ""
+    remove = f"\n      - if: always()\n        run: |\n          rm -f -- {shlex.join(files)}\n" if files else ""
     return f"""\
 {_comment(head)}
 name: {run.name}
 
 on:
   schedule:
-    - cron: "{run.at:%-M %-H} * * *"
+    - cron: "{run.at.minute} {run.at.hour} * * *"
   workflow_dispatch:
     inputs:
       first_night:

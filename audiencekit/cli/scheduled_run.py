@@ -144,6 +144,7 @@ def scheduled_run(setup: Setup, names: Sequence[str], at: time, settings: Settin
     )
     _ = found.audiences
     _refuse_unwritable([*found.program, str(found.setup.path), str(found.state_dir), str(found.log)])
+    _refuse_unwritable(map(str, found.files()))
     _refuse_unwritable([*found.settings.values(), *found.paths.values(), *map(str, found.secrets.values())])
     return found
 

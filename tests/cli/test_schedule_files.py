@@ -246,6 +246,35 @@ def _write_secrets(folder: Path, service: Service, names: list[str]) -> None:
         (folder / name).write_text(service.env.get(f"AUDIENCEKIT_{name.upper()}", STATE_KEY) + "\n")
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_the_workflow_finishes_what_a_killed_run_began(run: Run, service: Service, tmp_path: Path) -> None:
+    """By the script of the action, in the directory of the repository; its state was in the cache meanwhile."""
+    night = Night(service, tmp_path)
+    (tmp_path / ".git").mkdir()
+    printed = tmp_path / "workflow.yml"
+    printed.write_text(run("schedule", "github", str(night.setup), **service.env).stdout)
+    steps = _documents(printed)[0]["jobs"]["run"]["steps"]
+    (step,) = (each for each in steps if "audiencekit@" in each.get("uses", ""))
+    (refusal,) = (each["run"] for each in steps if "refuse" in each.get("name", ""))
+    secrets = {**service.env, "AUDIENCEKIT_KEY": STATE_KEY}
+
+    def filled(text: str) -> str:
+        text = re.sub(r"\$\{\{ secrets\.(\w+) \}\}", lambda found: secrets.get(found[1], ""), text)
+        return text.replace("${{ github.workspace }}", str(tmp_path))
+
+    script = (ROOT / "action.yml").read_text("utf-8").rpartition("run: |\n")[2]
+    environment = {name: filled(value) for name, value in step["env"].items()} | {
+        "PATH": os.defpath, "AUDIENCEKIT": str(Path(sys.executable).with_name("audiencekit")),
+        "COMMAND": step["with"]["command"], "RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }  # fmt: skip
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    night.kill_in_the_middle(_begin([*shell, script], cwd=tmp_path, env=environment), tmp_path / "state")
+    assert _ends_well(_begin([*shell, f"{refusal}\n{script}"], cwd=tmp_path, env=environment))
+    assert night.is_exact(run, tmp_path / "state")
+    assert json.loads((tmp_path / "audiencekit-report").read_text())["state"] == "complete"
+
+
 def _is_impossible(process: subprocess.Popen[Any], service: Service) -> bool:
     """Whether it ended because there may be no mounts; False as soon as it has asked the service."""
     while json.loads(service.get("/__requests")) == []:

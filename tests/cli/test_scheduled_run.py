@@ -87,6 +87,7 @@ def test_the_settings_of_this_machine_are_carried_over(monkeypatch: pytest.Monke
     [
         ("../other/a.csv", {}, "lies outside"),
         ("a.csv", {"AUDIENCEKIT_STATE_DIR": "/srv/a\nb"}, "control character"),
+        ("a\\nkind: Secret", {}, "control character"),
         ("a.csv", {"AUDIENCEKIT_ADS_URL": "https://me:word@ads.example"}, "holds a user"),
     ],
 )
