@@ -168,7 +168,7 @@ Restart=on-failure
 RestartSec=15min
 RestartPreventExitStatus={_numbers(LEFT)}
 
-# SIGTERM lets requests under way finish within {_GRACE_SECONDS} s ({_GRACE}); SIGKILL comes after that.
+# After SIGTERM it ends within {_GRACE_SECONDS} s ({_GRACE}). SIGKILL comes later.
 KillMode=mixed
 TimeoutStopSec={_STOP_SECONDS}
 
