@@ -15,6 +15,7 @@ from typing import Final
 from audiencekit import __version__
 from audiencekit.audiences.setups.setup import AudienceSetup
 from audiencekit.cli.scheduled_run import ENDED_BY_SIGNAL, KEY_VARIABLE, LEFT, REPEATED, ScheduledRun, file_name
+from audiencekit.errors import UsageError
 from audiencekit.settings import FILE_SUFFIX, PREFIX, own_prefix
 from audiencekit.state.key_command import COMMAND_VARIABLE
 
@@ -23,6 +24,7 @@ _STATE: Final = f"{PREFIX}STATE_DIR"
 _GRACE: Final = f"{PREFIX}GRACE_SECONDS"
 _GRACE_SECONDS: Final = 60
 _STOP_SECONDS: Final = _GRACE_SECONDS + 15  # until SIGKILL
+_MOST_LETTERS: Final = 998  # of a command; `crontab` of Debian (cron 3.0) refuses a longer one
 _PAUSES: Final = (900, 1800, 3600)  # seconds before the same command again
 _CODES: Final = """\
 0            complete
@@ -56,7 +58,10 @@ def _names_of_accounts(run: ScheduledRun) -> str:
 
 
 def crontab(run: ScheduledRun) -> str:
-    """Lines for the crontab of the present user, who has the state directory and its login already."""
+    """Lines for the crontab of the present user, who has the state directory and its login already.
+
+    Raises UsageError for a line that cron would not take.
+    """
     lines = [f"{name}={_quoted_for_cron(value)}" for name, value in {**run.settings, **run.paths}.items()]
     lines += [f"{name}{FILE_SUFFIX}={_quoted_for_cron(str(file))}" for name, file in run.secrets.items()]
     command = [*run.program, "--quiet", "--log-file", str(run.log), *run.words()]
@@ -81,6 +86,9 @@ A machine that is off at {run.at:%H:%M} misses the night: a timer of systemd sta
 The log says how each night ended. It holds no person."""
     settings = "\n".join(["SHELL=/bin/sh", f"PATH={_PATH}", f"{_STATE}={_quoted_for_cron(str(run.state_dir))}", *lines])
     escaped = line.replace("%", "\\%")
+    if len(escaped.encode()) > _MOST_LETTERS:
+        message = f"cron takes no line of more than {_MOST_LETTERS} letters, and this one has {len(escaped.encode())}"
+        raise UsageError(message, hint="put the audiences into a setup of their own, or take `schedule systemd`")
     return (
         f"{_comment(head)}\n#\n{_comment(_secrets_of_cron(run))}\n{settings}\n"
         f"{run.at.minute} {run.at.hour} * * *  {escaped}\n"

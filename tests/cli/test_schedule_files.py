@@ -23,7 +23,7 @@ from ruamel.yaml import YAML
 
 from audiencekit.cli.schedule_files import crontab
 from audiencekit.cli.scheduled_run import ENDED_BY_SIGNAL, LEFT, REPEATED
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, UsageError
 from generators.files import ROOT
 from generators.schedules import FOLDER, RUN
 from tests.cli.conftest import Run, Service
@@ -126,6 +126,18 @@ def test_the_line_of_cron_reacts_to_the_exit_code(
     done = subprocess.run(["/bin/sh", "-c", line], env=settings | {"PATH": f"{folder}:{settings['PATH']}"}, check=False)
     found = (folder / "pauses").read_text().split() if pauses else []
     assert (done.returncode, found, (folder / "codes").read_text()) == (ended, pauses, "")
+
+
+@pytest.mark.parametrize(("more", "fits"), [(0, True), (1, False)])
+def test_a_line_that_cron_does_not_take_is_refused(more: int, fits: bool) -> None:
+    """Debian's `crontab` takes 998 letters, and says `command too long` of more."""
+    shortest = len(_of_crontab(crontab(_changed(program=("/",))))[1])
+    run = _changed(program=("/".ljust(998 - shortest + 1 + more, "x"),))
+    if fits:
+        assert len(_of_crontab(crontab(run))[1]) == 998
+    else:
+        with pytest.raises(UsageError, match="no line of more than 998 letters, and this one has 999"):
+            crontab(run)
 
 
 def _changed(**parts: Any) -> Any:
