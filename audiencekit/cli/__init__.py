@@ -30,6 +30,7 @@ SECTIONS: Final = {
         "upload": "upload",
         "sync": "sync",
         "run": "setup",
+        "schedule": "schedule",
         "do-not-reach": "do_not_reach",
         "forget": "erasure",
         "prepare": "check",

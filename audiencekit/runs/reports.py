@@ -21,7 +21,7 @@ from audiencekit.runs.journal.facts import RunFacts, Sums
 from audiencekit.runs.journal.file import JOURNAL, JournalFile
 from audiencekit.runs.run import Run
 from audiencekit.runs.start import can_resume
-from audiencekit.runs.store import UNREADABLE, RunStore, at_work
+from audiencekit.runs.store import SUCCESSOR, UNREADABLE, RunStore, at_work
 from audiencekit.sources.files import names_of
 from audiencekit.state.keys import StateKey
 
@@ -72,6 +72,19 @@ def find_resumable_run(found: Sequence[Mapping[str, Any]]) -> str:
         return str(found[0]["run_id"])
     newest = f": the newest, {found[0]['run_id']}, is {found[0]['state']}" if found else ": there is none"
     raise UsageError(f"no run can be resumed{newest}", hint="`audiencekit runs` lists them")
+
+
+def find_unfinished_run(state_dir: Path, kind: str, target_id: str | None, key: StateKey | None) -> str | None:
+    """Return the id that finishes the newest run on a target, if that can be resumed; None otherwise.
+
+    Without `target_id` any target of the `kind` counts. An older run is not looked at: the newer one overrules it.
+    """
+    store = RunStore(state_dir)
+    for run_id in store.ids():
+        target = store.summary(run_id).get("target") or {}
+        if target.get("kind") == kind and target_id in (None, target.get("id")):
+            return run_id.partition(SUCCESSOR)[0] if summary_of(state_dir, run_id, key)["resumable"] else None
+    return None
 
 
 def _in_short(run: Mapping[str, Any]) -> str:
