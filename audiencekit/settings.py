@@ -74,7 +74,7 @@ PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """The name of the receiver that is told how a run ends, also when its process is killed, and the chosen rules."""
+    """The receiver, by its name, and the rules of a run that notifies, also when its process is killed."""
 
     receiver: str
     rules: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Which notices of a watched run were told: a file in the directory of the run, or of the erasure.
 
 A run is watched when its command notifies. The file is there before the run has a journal: so a later command knows of
-a run that was killed, and its receiver. What is to be told is written before it is sent, and that it was told
+a run that was killed, and of its receiver. What is to be told is written before it is sent, and that it was told
 afterwards: it is told at least once, and twice only when the answer was lost.
 """
 
@@ -73,11 +73,12 @@ def read_told(directory: Path) -> Told | None:
 def left_to_tell(directory: Path) -> Told | None:
     """Return what was told of a run of which something is still to be told, unless it is at work; None for any other.
 
-    A directory that says nothing of its run is that of a process which was killed before it could name its receiver.
+    A directory without files is that of a process which was killed before it could name the receiver.
     """
     told = read_told(directory)
     if told is None:
-        with contextlib.suppress(OSError):  # it was purged meanwhile
+        # A file that was being written counts as none; the directory may have been purged meanwhile.
+        with contextlib.suppress(OSError):
             return None if any(says_of_run(path.name) for path in directory.iterdir()) else Told()
     return told if told is not None and (told.pending is not None or not told.is_settled) else None
 

@@ -12,7 +12,7 @@ NIGHT = Watch(receiver="night", rules=("fewer=0.2",))
 
 
 def test_a_run_is_watched_from_its_beginning(tmp_path: Path) -> None:
-    """By a file of its owner, which names the receiver, and says nothing of the run: it may never begin."""
+    """By a file of its owner, which names the receiver, and nothing of the run: it may never begin."""
     assert read_told(tmp_path) is None
     watch(tmp_path, NIGHT)
     assert read_told(tmp_path) == Told(watch=NIGHT)
@@ -31,7 +31,7 @@ def test_told_notices_stay_when_the_run_goes_on(tmp_path: Path) -> None:
         assert read_told(tmp_path) == expected
 
 
-def test_a_run_is_left_to_tell_until_it_is_settled(tmp_path: Path) -> None:
+def test_notices_that_are_left_to_tell(tmp_path: Path) -> None:
     """Of a run whose process was killed before it wrote anything, too; not of one that is not watched, or settled."""
     assert left_to_tell(tmp_path) == Told()
     (tmp_path / f".{TOLD}-0123").touch()  # that process was killed while it wrote
