@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
-from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.runs.journal.facts import RequestFacts
 from audiencekit.state.files import explained
 
@@ -31,7 +32,7 @@ Event: TypeAlias = Literal["begun", "read", "planned", "request", "wait", "ended
 
 
 class RunEvents:
-    """The events of one run. Without a `descriptor` nothing is written, and nothing is made ready to be.
+    """The events of one run. Without a `descriptor` nothing is written.
 
     When a line cannot be written, no further one is, and the run goes on.
     """
@@ -116,6 +117,8 @@ def open_events(path: Path | None, run_id: str, stack: ExitStack) -> RunEvents:
     if path is None:
         return RunEvents()
     if path == STDOUT:
+        if sys.__stdout__ is None:  # its number may be that of another file
+            raise InputOutputFailed("stdout cannot be written: it is closed", hint="`events=FILE` names a file")
         return RunEvents(run_id, _STDOUT_DESCRIPTOR)
     with explained("the file of events cannot be written", path, hint="`events=` names another"):
         descriptor = os.open(path, _APPEND, 0o600)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from audiencekit.runs.events import read_events
 from tests.cli.conftest import Run, Service
+from tests.processes import COMMAND, environment
 
 
 def _list(tmp_path: Path, rows: int = 40) -> str:
@@ -34,6 +35,18 @@ def test_on_stdout_are_events_alone(run: Run, service: Service, tmp_path: Path) 
     done = run(*given, **service.env)
     assert (done.returncode, _events(done)) == (3, ["begun", "read", "ended"])
     assert "state: refused" in done.stderr
+
+
+def test_a_closed_stdout_is_no_other_file(service: Service, tmp_path: Path) -> None:
+    """The number of a closed stdout may be given to the journal: nothing is begun."""
+    command = [*COMMAND, "upload", _list(tmp_path), "--audience", service.audience_id, "--events", "-"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], env=environment(tmp_path / "state", service.env), cwd=tmp_path,
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 74, done.stderr
+    assert "stdout cannot be written: it is closed" in done.stderr
+    assert not list((tmp_path / "state").glob("runs/*"))
 
 
 def test_each_command_of_runs_has_events(run: Run, service: Service, tmp_path: Path) -> None:
