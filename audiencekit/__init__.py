@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from audiencekit.process.startup import prevent_dumps as prevent_dumps
     from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Plan as Plan, Report as Report
+    from audiencekit.runs.reports import report_from_events as report_from_events
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
     from audiencekit.sources.databases.databases import DatabaseQuery as DatabaseQuery, from_sql as from_sql
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
@@ -77,6 +78,7 @@ _NAMES = {
     "audiencekit.planning.options": "Keywords",
     "audiencekit.reporting.progress": "NoProgress Progress",
     "audiencekit.reporting.report": "Plan Report",
+    "audiencekit.runs.reports": "report_from_events",
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.databases.databases": "DatabaseQuery from_sql",
     "audiencekit.sources.files": "AnySource FilePath",

@@ -17,4 +17,5 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
     **schedule_files(),
     "audiencekit/api/endpointcalls.pyi": write_stub,
     "audiencekit.cdx.json": write_sbom,
+    "docs/events.schema.json": (ROOT / "audiencekit/runs/events.schema.json").read_text,
 }

@@ -87,7 +87,7 @@ PAGES: Final = (
         (
             Topic(
                 "Plans, reports, progress",
-                ("reporting.report", "reporting.progress"),
+                ("reporting.report", "reporting.progress", "runs.reports"),
                 "The meaning of each count: [plan](../report.md#check), [report](../report.md#report).",
             ),
             Topic(

@@ -18,7 +18,7 @@ from audiencekit.cli.dry_runs import refuse_offline_sending
 from audiencekit.cli.notifying import Notifying, notify_options, reporting_status
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option, offline_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
-from audiencekit.cli.sending_commands import pace_options, sending_settings
+from audiencekit.cli.sending_commands import events_option, leave_stdout_to, pace_options, sending_settings
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.text import shown
 
@@ -63,6 +63,7 @@ def setup_names(context: click.Context, parameter: click.Parameter, incomplete: 
 @service_option("--profile", help="Which service: spec or x.")
 @pace_options
 @notify_options
+@events_option
 @max_minutes_option
 @dry_run_option
 @offline_option
@@ -84,6 +85,7 @@ def run(
     max_minutes, dry_run = given.pop("max_minutes"), given.pop("dry_run")
     refuse_offline_sending(offline=offline, dry_run=dry_run)
     told = (given.pop("notify"), given.pop("notify_on"))
+    leave_stdout_to(given["events"], as_json=as_json)
     try:
         if names and everything:
             raise UsageError("names and --all were both given", hint="give one of them")
