@@ -70,7 +70,11 @@ def test_no_argument_acts_or_forges_a_line(
     ],
 )
 def test_a_wrong_call_is_answered_with_a_right_one_and_repeats_no_person(
-    call: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    call: tuple[str, ...],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     """On the terminal and in the log."""
     log = tmp_path / "log"

@@ -126,3 +126,13 @@ def test_the_document_says_which_is_the_do_not_reach_list(run: Run, service: Ser
     assert [(each["command"], each["audience"]) for each in listed] == [
         ("sync", service.audience_id), ("do-not-reach", None),
     ]  # fmt: skip
+
+
+def test_a_remedy_is_spelled_as_the_setup_takes_it(run: Run, service: Service, tmp_path: Path) -> None:
+    """`run` has no such flags."""
+    write_setup(tmp_path, service)
+    (tmp_path / "list.csv").write_bytes("E-Mail;Straße\nada@example.com;Hof 1\n".encode("cp1252"))
+    done = run("run", "spring", "--setup", "audiencekit.toml", **service.env)
+    assert done.returncode == 3, done.stderr
+    assert "`encoding = 'cp1252'` in the setup" in done.stderr
+    assert "--encoding" not in done.stderr
