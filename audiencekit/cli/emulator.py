@@ -61,7 +61,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
             report = asyncio.run(interruptible(_run(source, Path(directory) / "state", orders)))
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
-    print_report(report.to_json(), as_json=as_json)
+    print_report(report.to_json(), as_json=as_json, is_kept=False)
     suggest("check LIST")
     sys.exit(0)
 

@@ -175,8 +175,8 @@ def _ask_service(settings: Settings, account_id: str | None) -> Settings:
             return command_settings(**_allowed(given))
         if answer == REHEARSAL:
             insist(
-                "Run `audiencekit emulator` in a second terminal. Paste the `export` lines that it prints here, and then"
-                " `audiencekit init` again. (Ctrl-C ends this one.)"
+                "Run `audiencekit emulator` in a second terminal. End this with Ctrl-C, paste the `export` lines that"
+                " it prints here, and run `audiencekit init` again."
             )
         else:
             insist("write x, emulator, or an address that begins with https://")

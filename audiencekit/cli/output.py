@@ -250,8 +250,10 @@ def print_told(document: Mapping[str, Any]) -> None:
     print_json(spelled_document(document))
 
 
-def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False) -> None:
+def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False, is_kept: bool = True) -> None:
     """A report as JSON for programs, or as text for people; with `--verbose` all of it.
+
+    One that `is_kept` is shown again by `report`: the same command with `--verbose` would send once more.
 
     With `details`, of a command that is to show it, also all of it, and also where the command is quiet.
     """
@@ -260,7 +262,9 @@ def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = 
     if as_json:
         print_told(document)
     else:
-        say_document(render_report(document, details=details or manner().is_verbose), is_asked_for=details)
+        more = f"`audiencekit report {document['run_id']}`" if is_kept else "`details=True`"
+        text = render_report(document, details=details or manner().is_verbose, more=more)
+        say_document(text, is_asked_for=details)
 
 
 def complain(error: AudiencekitError) -> None:
