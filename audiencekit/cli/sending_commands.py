@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from audiencekit.cli.command_help import service_option
 from audiencekit.cli.command_settings import command_settings
@@ -55,6 +55,14 @@ def sending_settings(**given: Any) -> Settings:
     return settings
 
 
+# How people who should not have been put in are taken out again, by the operation that has put them in.
+_TAKES_OUT: Final = {
+    "update": "The same command with --operation delete takes out all people of this list; then run it once more with"
+    " --consent-column.",
+    "sync": "The same command with --consent-column takes them out.",
+}
+
+
 def send(
     work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]],
     *,
@@ -76,5 +84,7 @@ def send(
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     print_report(report.to_json(), as_json=as_json)
+    if any(warning["code"] == "consent" for warning in report.warnings) and report.operation in _TAKES_OUT:
+        tell(f"The people who refuse are in the audience now. {_TAKES_OUT[report.operation]}")
     suggest(f"report {report.run_id} --html FILE")
     sys.exit(0)

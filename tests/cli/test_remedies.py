@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 import audiencekit.cli
+from tests.cli.conftest import Run, Service
 
 PEOPLE = "email,country\nada@canarymail.com,DE\n"
 PIPES = "email|phone\nada@canarymail.com|+4915123456789\nbo@canarymail.com|+4915123456788\n"
@@ -72,3 +74,31 @@ def test_an_address_at_which_there_is_no_service(
     monkeypatch.setattr("sys.argv", ["audiencekit", "audiences", "list"])
     audiencekit.cli._run()
     assert cure in capsys.readouterr().err
+
+
+REFUSING = "email,newsletter\n" + "".join(
+    f"a{number}@canarymail.com,{'no' if number % 5 else 'yes'}\n" for number in range(60)
+)
+
+
+def test_people_who_refuse_are_decided_on_before_and_can_be_taken_out_after(
+    run: Run, service: Service, tmp_path: Path
+) -> None:
+    """No next command puts them in; where one has, the report says how to undo it, and that is right."""
+    (tmp_path / "list.csv").write_text(REFUSING)
+    checked = run("check", "list.csv")
+    assert "Next: audiencekit check LIST --consent-column newsletter=yes" in checked.stderr
+    assert "Next: audiencekit upload" not in checked.stderr
+    to = ("--audience", service.audience_id)
+    agreeing = ("--consent-column", "newsletter=yes")
+    members = []
+    for more in ((), ("--operation", "delete", "--ignore", "newsletter"), agreeing):
+        done = run("upload", "list.csv", *to, *more, **service.env)
+        assert done.returncode == 0, done.stderr
+        assert ("--operation delete takes out all" in done.stderr) is (not more)
+        members.append(json.loads(run("report", "--json").stdout)["rows"]["sent"])
+    assert members == [60, 60, 12]
+    synced = run("sync", "list.csv", *to, **service.env)
+    assert "The same command with --consent-column takes them out" in synced.stderr
+    narrowed = run("sync", "list.csv", *to, *agreeing, "--allow-shrink", "1", "--json", **service.env)
+    assert json.loads(narrowed.stdout)["changes"]["members_after"] == 12
