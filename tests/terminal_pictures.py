@@ -52,7 +52,7 @@ def _emulator(home: Path) -> Iterator[dict[str, str]]:
 
 
 def _shown(arguments: tuple[str, ...], env: dict[str, str]) -> str:
-    """What the command writes to a terminal as its stdout. Raises CalledProcessError when it fails."""
+    """The stdout of the command on a terminal. Raises CalledProcessError when it fails."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*COMMAND, *arguments], env=env, cwd=ROOT, stdout=theirs, stderr=subprocess.DEVNULL

@@ -50,7 +50,7 @@ def test_a_wrong_list_or_option(
 def test_a_list_that_this_user_may_not_read(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """It says whom to ask."""
+    """It names the command that shows the owner."""
     source = tmp_path / "list.csv"
     source.write_text(PEOPLE)
     source.chmod(0)

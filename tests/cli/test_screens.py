@@ -1,4 +1,4 @@
-"""What a person sees: `check`, `upload`, `sync` and `runs` on terminals of several widths."""
+"""The screens of a person: `check`, `upload`, `sync` and `runs` on terminals of several widths."""
 
 from __future__ import annotations
 
