@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import click
 
@@ -77,6 +77,14 @@ def leave_stdout_to(events: str | None, *, as_json: bool) -> None:
         click.get_current_context().with_resource(redirect_stdout(sys.stderr))
 
 
+# How people who should not have been put in are taken out again, by the operation that has put them in.
+_TAKES_OUT: Final = {
+    "update": "The same command with --operation delete takes out all people of this list; then run it once more with"
+    " --consent-column.",
+    "sync": "The same command with --consent-column takes them out.",
+}
+
+
 def send(
     work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]],
     *,
@@ -110,5 +118,7 @@ def send(
         leave_with(error, as_json=as_json)
     notifying.tell_end(report.to_json())
     print_report(report.to_json(), as_json=as_json)
+    if any(warning["code"] == "consent" for warning in report.warnings) and report.operation in _TAKES_OUT:
+        tell(f"The people who refuse are in the audience now. {_TAKES_OUT[report.operation]}")
     suggest(f"report {report.run_id} --html FILE")
     sys.exit(0)

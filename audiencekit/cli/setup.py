@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,7 @@ from audiencekit.cli.options import dry_run_option, json_option, max_minutes_opt
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
 from audiencekit.cli.sending_commands import events_option, leave_stdout_to, pace_options, sending_settings
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
-from audiencekit.text import shown
+from audiencekit.text import OPTION, shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.setups.one_audience import SetupReport
@@ -202,5 +204,23 @@ def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
     else:
         say_document(str(report))
     if (worst := report.worst) is not None and worst.error is not None and worst.error.hint:
-        tell(f"{worst.setup.name}: what to do: {shown(worst.error.hint)}")
+        tell(f"{worst.setup.name}: what to do: {_in_setup(shown(worst.error.hint))}")
     sys.exit(report.exit_code)
+
+
+def _in_setup(hint: str) -> str:
+    """`hint` with options as a setup file spells them: this command does not take them as flags."""
+    return OPTION.sub(_line_of_setup, hint)
+
+
+def _line_of_setup(found: re.Match[str]) -> str:
+    name, literal = found.groups()
+    try:
+        value = ast.literal_eval(literal)
+    except (SyntaxError, ValueError):
+        return f"`{name} = …` in the setup"
+    if isinstance(value, dict):
+        literal = f"{{{', '.join(f'{key} = {each!r}' for key, each in value.items())}}}"
+    elif isinstance(value, bool):
+        literal = str(value).lower()
+    return f"`{name} = {literal}` in the setup"

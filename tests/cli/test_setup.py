@@ -167,3 +167,13 @@ def test_an_upload_that_was_killed_goes_on_and_a_complete_one_begins_anew(
     assert sent_to(service) == 8
     assert run(*command, **service.env).returncode == 0  # the complete run is newer: the older one is not sent any more
     assert sent_to(service) == 9
+
+
+def test_a_remedy_is_spelled_as_the_setup_takes_it(run: Run, service: Service, tmp_path: Path) -> None:
+    """`run` has no such flags."""
+    write_setup(tmp_path, service)
+    (tmp_path / "list.csv").write_bytes("E-Mail;Straße\nada@example.com;Hof 1\n".encode("cp1252"))
+    done = run("run", "spring", "--setup", "audiencekit.toml", **service.env)
+    assert done.returncode == 3, done.stderr
+    assert "`encoding = 'cp1252'` in the setup" in done.stderr
+    assert "--encoding" not in done.stderr

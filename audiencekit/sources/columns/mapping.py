@@ -184,6 +184,8 @@ class Mapper:
         held = [place for place in self._places() if self.sample.filled(place)]
         if not columns and len(held) == 1:
             refuse_one_column([self._name(held[0]), *self.sample.filled(held[0])])
+        if not columns and self.options.delimiter is not None and self.header.width == 1:
+            self.notes.append("or leave `delimiter=` out: it divides no row, and the right one is recognised")
         if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
         roles = {operation: ("operation", "as given"), consent: ("consent", "as given")}
@@ -309,6 +311,7 @@ class Mapper:
             hashed=hashed,
             is_guess=is_guess,
             separator=separator,
+            is_divided=self.options.split_cells is not None,
             is_shared=is_shared,
         )
 
