@@ -24,8 +24,9 @@ _SPACES: Final = (" ", "  ", "\t", "\xa0", "\u2003", "\u3000", " \xa0", "\n")
 _MARKS: Final = ("\u200b", "\ufeff", "\u200e", "\u2060", "\xad", "\u202a")
 _WORDS: Final = ("null", "NULL", "None", "n/a", "N/A", "unknown", "-", "#N/A", "nan", "NaN", "undefined", "nil")
 _NAMES: Final = (
-    "ada bo cem dana eli fay gus hana ivo jun kai lea max noa ola pia quin rui sam tia uma vic wim xena yara zoe"
-).split()
+    *("ada", "bo", "cem", "dana", "eli", "fay", "gus", "hana", "ivo", "jun", "kai", "lea", "max", "noa", "ola", "pia"),
+    *("quin", "rui", "sam", "tia", "uma", "vic", "wim", "xena", "yara", "zoe"),
+)
 _PLAIN: Final = ("example.com", "example.org", "example.net", "mail.example.com", "shop-1.example.org")
 # Labels whose form in ASCII is that of RFC 3492, since nothing in them is mapped by IDNA.
 _LABELS: Final = ("bücher", "müller", "café", "niño", "søren", "łódź", "почта", "例え", "ελλάδα", "한국")
@@ -99,87 +100,104 @@ def _inside(draw: _Draw, text: str, sign: str) -> str:
 
 def _emails() -> Iterator[Line]:
     draw = _Draw("email 1")
+    for parts in (_as_written, _dressed, _beyond_ascii, _no_addresses):
+        yield from parts(draw)
 
-    def local() -> str:
-        parts = [draw.pick(_NAMES), *(draw.pick(_NAMES) for _ in range(draw.below(3)))]
-        text = draw.pick([".", "_", "-", ""]).join(parts) + draw.pick(["", "", draw.digits(2), draw.digits(4)])
-        return text + draw.pick(["", "", "+news", "+" + draw.digits(3)])
 
-    def address() -> str:
-        return f"{local()}@{draw.pick(_PLAIN)}"
+def _local(draw: _Draw) -> str:
+    parts = [draw.pick(_NAMES), *(draw.pick(_NAMES) for _ in range(draw.below(3)))]
+    text = draw.pick([".", "_", "-", ""]).join(parts) + draw.pick(["", "", draw.digits(2), draw.digits(4)])
+    return text + draw.pick(["", "", "+news", "+" + draw.digits(3)])
 
-    def valid(text: str, spelling: str, normalised: str) -> Line:
-        return "email", text, None, spelling, normalised, None
 
-    def refused(text: str, spelling: str, reason: str) -> Line:
-        return "email", text, None, spelling, None, reason
+def _address(draw: _Draw) -> str:
+    return f"{_local(draw)}@{draw.pick(_PLAIN)}"
 
+
+def _valid(text: str, spelling: str, normalised: str) -> Line:
+    return "email", text, None, spelling, normalised, None
+
+
+def _refused(text: str, spelling: str, reason: str) -> Line:
+    return "email", text, None, spelling, None, reason
+
+
+def _as_written(draw: _Draw) -> Iterator[Line]:
     for _ in range(700):
-        one = address()
-        yield valid(one, "dots_and_tags" if re.search(r"[.+].*@", one) else "normalised", one)
-        yield valid(_cased(draw, one), "case", one)
-        yield valid(draw.pick(_SPACES) + one + draw.pick(["", *_SPACES]), "white_space", one)
-        yield valid(draw.pick(["", *_SPACES]) + _cased(draw, one) + draw.pick(_SPACES), "white_space", one)
+        one = _address(draw)
+        yield _valid(one, "dots_and_tags" if re.search(r"[.+].*@", one) else "normalised", one)
+        yield _valid(_cased(draw, one), "case", one)
+        yield _valid(draw.pick(_SPACES) + one + draw.pick(["", *_SPACES]), "white_space", one)
+        yield _valid(draw.pick(["", *_SPACES]) + _cased(draw, one) + draw.pick(_SPACES), "white_space", one)
+
+
+def _dressed(draw: _Draw) -> Iterator[Line]:
     for _ in range(150):
-        one = address()
-        yield valid(draw.pick(_MARKS) + one, "marks", one)
-        yield valid(one + draw.pick(_MARKS) + draw.pick(_SPACES), "marks", one)
-        yield valid(draw.pick(["mailto:", "MAILTO:", "mailto: ", "SMTP:", "smtp:"]) + one, "scheme", one)
-        yield valid(draw.pick(["<{}>", " <{}>", "< {} >"]).format(one), "brackets", one)
-        yield valid(draw.pick(["'{}", '="{}"']).format(one), "spreadsheet_text", one)
-        yield valid(one + draw.pick([",", ";", " ;", ";;", ", "]), "behind", one)
-        yield valid(draw.pick(["'{}'", '"{}"', '" {} "', "'{}';"]).format(one), "quotes", one)
-        yield valid(f'=HYPERLINK("mailto:{one}","{one}")', "link", one)
+        one = _address(draw)
+        yield _valid(draw.pick(_MARKS) + one, "marks", one)
+        yield _valid(one + draw.pick(_MARKS) + draw.pick(_SPACES), "marks", one)
+        yield _valid(draw.pick(["mailto:", "MAILTO:", "mailto: ", "SMTP:", "smtp:"]) + one, "scheme", one)
+        yield _valid(draw.pick(["<{}>", " <{}>", "< {} >"]).format(one), "brackets", one)
+        yield _valid(draw.pick(["'{}", '="{}"']).format(one), "spreadsheet_text", one)
+        yield _valid(one + draw.pick([",", ";", " ;", ";;", ", "]), "behind", one)
+        yield _valid(draw.pick(["'{}'", '"{}"', '" {} "', "'{}';"]).format(one), "quotes", one)
+        yield _valid(f'=HYPERLINK("mailto:{one}","{one}")', "link", one)
         # Gmail's names have six letters at least, so that no one has these.
         few = ".".join(draw.pick(_NAMES)[:3]) + draw.pick(["", "+a", "+" + draw.digits(2)]) + "@gmail.com"
-        yield valid(few, "dots_and_tags", few)
-        yield valid(_cased(draw, few), "case", few)
+        yield _valid(few, "dots_and_tags", few)
+        yield _valid(_cased(draw, few), "case", few)
+
+
+def _beyond_ascii(draw: _Draw) -> Iterator[Line]:
     for label in _LABELS:
         in_ascii = "xn--" + label.encode("punycode").decode()
         for _ in range(40):
             name, end = draw.pick(_NAMES) + draw.digits(3), draw.pick(["example.com", "example.org"])
             normalised = f"{name}@{in_ascii}.{end}"
-            yield valid(f"{name}@{label}.{end}", "international_domain", normalised)
-            yield valid(f"{name.upper()}@{label}.{end.upper()}", "international_domain", normalised)
-            yield valid(f"{name}@{unicodedata.normalize('NFD', label)}.{end}", "international_domain", normalised)
-            yield valid(normalised, "normalised", normalised)
+            yield _valid(f"{name}@{label}.{end}", "international_domain", normalised)
+            yield _valid(f"{name.upper()}@{label}.{end.upper()}", "international_domain", normalised)
+            yield _valid(f"{name}@{unicodedata.normalize('NFD', label)}.{end}", "international_domain", normalised)
+            yield _valid(normalised, "normalised", normalised)
     for name in _LOCALS_BEYOND_ASCII:
         for _ in range(30):
             one = f"{unicodedata.normalize('NFC', name)}{draw.digits(3)}@{draw.pick(_PLAIN)}"
-            yield valid(unicodedata.normalize("NFD", one), "composed", one)
-            yield valid(one, "normalised", one)
-            yield valid(" " + one, "white_space", one)
-    yield from _refused_alike("email", address)
+            yield _valid(unicodedata.normalize("NFD", one), "composed", one)
+            yield _valid(one, "normalised", one)
+            yield _valid(" " + one, "white_space", one)
+
+
+def _no_addresses(draw: _Draw) -> Iterator[Line]:
+    yield from _refused_alike("email", lambda: _address(draw))
     for _ in range(120):
-        name, one = local(), address()
+        name, one = _local(draw), _address(draw)
         domain = draw.pick(_PLAIN)
-        yield refused(f"{name}@{draw.pick(_RESERVED)}", "reserved_domain", "special_use_domain")
-        yield refused(f"{draw.pick(_NAMES).title()} <{one}>", "display_name", "display_name")
-        yield refused(_inside(draw, one, draw.pick(_MARKS)), "invisible", "invisible_character")
-        yield refused(f'"{name}"@{domain}', "no_address", "invalid_syntax")
-        yield refused(f"{name}@[192.0.2.{draw.below(250)}]", "no_address", "invalid_syntax")
-        yield refused(one + ".", "no_address", "invalid_syntax")
-        yield refused(one.replace("@", draw.pick(["", "@@", " at "])), "no_address", "invalid_syntax")
-        yield refused(f"{name}@", "no_address", "invalid_syntax")
-        yield refused(f"@{domain}", "no_address", "invalid_syntax")
-        yield refused(f"{name}@{domain.replace('.', '..', 1)}", "no_address", "invalid_syntax")
-        yield refused(f".{one}", "no_address", "invalid_syntax")
-        yield refused(f"{name}.@{domain}", "no_address", "invalid_syntax")
-        yield refused(f"{name} {one}", "no_address", "invalid_syntax")
-        yield refused(f"{name}@{domain.rpartition('.')[0]}.{draw.pick(['c0m', 'c', 'n3t', '0rg'])}", "top_level",
+        yield _refused(f"{name}@{draw.pick(_RESERVED)}", "reserved_domain", "special_use_domain")
+        yield _refused(f"{draw.pick(_NAMES).title()} <{one}>", "display_name", "display_name")
+        yield _refused(_inside(draw, one, draw.pick(_MARKS)), "invisible", "invisible_character")
+        yield _refused(f'"{name}"@{domain}', "no_address", "invalid_syntax")
+        yield _refused(f"{name}@[192.0.2.{draw.below(250)}]", "no_address", "invalid_syntax")
+        yield _refused(one + ".", "no_address", "invalid_syntax")
+        yield _refused(one.replace("@", draw.pick(["", "@@", " at "])), "no_address", "invalid_syntax")
+        yield _refused(f"{name}@", "no_address", "invalid_syntax")
+        yield _refused(f"@{domain}", "no_address", "invalid_syntax")
+        yield _refused(f"{name}@{domain.replace('.', '..', 1)}", "no_address", "invalid_syntax")
+        yield _refused(f".{one}", "no_address", "invalid_syntax")
+        yield _refused(f"{name}.@{domain}", "no_address", "invalid_syntax")
+        yield _refused(f"{name} {one}", "no_address", "invalid_syntax")
+        yield _refused(f"{name}@{domain.rpartition('.')[0]}.{draw.pick(['c0m', 'c', 'n3t', '0rg'])}", "top_level",
                       "invalid_syntax")  # fmt: skip
-        yield refused(draw.pick(["“{}", "‘{}", "„{}", "{}’s"]).format(name) + f"@{domain}", "signs", "invalid_syntax")
-        yield refused(f"{name[:2]}{'*' * (2 + draw.below(5))}@{domain}", "masked", "placeholder")
-        yield refused(f"{'x' * (4 + draw.below(20))}@{domain}", "masked", "placeholder")
+        yield _refused(draw.pick(["“{}", "‘{}", "„{}", "{}’s"]).format(name) + f"@{domain}", "signs", "invalid_syntax")
+        yield _refused(f"{name[:2]}{'*' * (2 + draw.below(5))}@{domain}", "masked", "placeholder")
+        yield _refused(f"{'x' * (4 + draw.below(20))}@{domain}", "masked", "placeholder")
         long = "a" * (65 + draw.below(60))
-        yield refused(f"{long}{draw.digits(3)}@{domain}", "long", "too_long")
+        yield _refused(f"{long}{draw.digits(3)}@{domain}", "long", "too_long")
         labels = ".".join(draw.digits(60, "abcdefgh") for _ in range(4))
-        yield refused(f"{draw.pick(_NAMES)}@{labels}.{domain}", "long", "too_long")
-        yield refused(f"={draw.pick(['A', 'B', 'C'])}{1 + draw.below(900)}", "formula", "excel_mangled")
+        yield _refused(f"{draw.pick(_NAMES)}@{labels}.{domain}", "long", "too_long")
+        yield _refused(f"={draw.pick(['A', 'B', 'C'])}{1 + draw.below(900)}", "formula", "excel_mangled")
     for word in ("noemail", "no-email", "nomail", "no_mail", "notprovided", "not-provided", "test", "none", "null"):
-        for domain in (_PLAIN if not word.startswith(("te", "non", "nu")) else [f"{word}.com", f"{word}.org"]):
-            yield refused(f"{word}@{domain}", "placeholder", "placeholder")
-            yield refused(f" {word.upper()}@{domain}", "placeholder", "placeholder")
+        for domain in _PLAIN if not word.startswith(("te", "non", "nu")) else [f"{word}.com", f"{word}.org"]:
+            yield _refused(f"{word}@{domain}", "placeholder", "placeholder")
+            yield _refused(f" {word.upper()}@{domain}", "placeholder", "placeholder")
 
 
 # --- Phone numbers ---
@@ -206,16 +224,16 @@ def _phone_numbers() -> Iterator[Line]:
     some = iter(seen * 2)
     yield from _refused_alike("phone_number", lambda: next(some))
     for _ in range(80):
-        number = draw.pick(seen)
-        for text in (number[:5] + "abc" + number[5:], number + " or call", "call " + number + "!"):
+        written = draw.pick(seen)
+        for text in (written[:5] + "abc" + written[5:], written + " or call", "call " + written + "!"):
             yield "phone_number", text, None, "letters", None, "invalid_syntax"
-        grouped = number[:4] + draw.pick(_MARKS) + number[4:]
+        grouped = written[:4] + draw.pick(_MARKS) + written[4:]
         yield "phone_number", grouped, None, "invisible", None, "invisible_character"
         for mark in (" x12", " ext. 7", " extension 301", "#4", ";ext=12"):
-            yield "phone_number", number + mark, None, "extension", None, "extension"
-        rounded = f"{number[1]}.{number[2:7]}E+{len(number) - 2}"
+            yield "phone_number", written + mark, None, "extension", None, "extension"
+        rounded = f"{written[1]}.{written[2:7]}E+{len(written) - 2}"
         yield "phone_number", rounded, None, "formula", None, "excel_mangled"
-        yield "phone_number", number[1:] + ".0", None, "formula", None, "excel_mangled"
+        yield "phone_number", written[1:] + ".0", None, "formula", None, "excel_mangled"
         yield "phone_number", "#" * (3 + draw.below(9)), None, "formula", None, "excel_mangled"
         day, month, year = 13 + draw.below(15), 1 + draw.below(12), 1930 + draw.below(90)
         for text in (f"{day:02}.{month:02}.{year}", f"{month}/{day}/{year}", f"{year}-{month:02}-{day:02}"):
@@ -249,10 +267,10 @@ def _drawn(draw: _Draw, region: str) -> list[PhoneNumber]:
     for sort in (metadata.mobile, metadata.fixed_line) if region not in _FICTION and metadata is not None else ():
         example = "" if sort is None else sort.example_number or ""
         enough = len(found) + _NUMBERS // 2
-        for attempt in range(400 if example else 0):
+        for attempt in range(600 if example else 0):
             if len(found) >= enough:
                 break
-            varied = min(6, len(example) - 1) - attempt // 100
+            varied = max(1, min(6, len(example) - 1) - attempt // 100)
             keep(example[:-varied] + draw.digits(varied))
     return list(found.values())
 
@@ -265,7 +283,17 @@ def _grouped(draw: _Draw, digits: str) -> str:
     return between.join(digits[place : place + size] for place in range(0, len(digits), size))
 
 
-_OTHER_DIGITS: Final = (*("٠١٢٣٤٥٦٧٨٩", "०१२३४५६७८९", "0123456789"),)
+_OTHER_DIGITS: Final = ("٠١٢٣٤٥٦٧٨٩", "०१२३४५६७८९", "０１２３４５６７８９")
+# Each with the whole number, or its digits.
+_DRESSED_NUMBERS: Final = {
+    "white_space": [f"{left}{{0}}{right}" for left in _SPACES for right in ("", *_SPACES)],
+    "marks": [f"{left}{{0}}{right}" for left in _MARKS for right in ("", *_MARKS)],
+    "number_scheme": ["tel:{0}", "TEL:{0}", "p:{0}", "tel: {0}"],
+    "number_words": ["WhatsApp: {0}", "Mob. {0}", "mobile {0}", "M: {0}", "{0} (work)", "Tel.: {0}", "{0} (home)"],
+    "chat": ["https://wa.me/{1}", "wa.me/{1}", "https://api.whatsapp.com/send?phone={1}"],
+    "spreadsheet_text": ["'{0}", '="{0}"'],
+    "quotes": ['"{0}"', "'{0}'"],
+}
 
 
 def _spelled(draw: _Draw, region: str, number: PhoneNumber) -> Iterator[Line]:
@@ -279,27 +307,12 @@ def _spelled(draw: _Draw, region: str, number: PhoneNumber) -> Iterator[Line]:
     yield valid(e164, "e164", draw.pick([None, None, other]))
     yield valid(f"+{code} {_grouped(draw, national)}", "punctuation", draw.pick([None, other]))
     yield valid(f"+{code} ({national[:2]}) {national[2:]}", "punctuation")
-    sort = draw.below(9)
-    if sort == 0:
-        yield valid(draw.pick(_SPACES) + e164 + draw.pick(["", *_SPACES]), "white_space")
-    elif sort == 1:
-        yield valid(draw.pick(_MARKS) + e164 + draw.pick(["", *_MARKS]), "marks")
-    elif sort == 2:
-        yield valid(draw.pick(["tel:", "TEL:", "p:", "tel: "]) + e164, "number_scheme")
-    elif sort == 3:
-        words = ["WhatsApp: {}", "Mob. {}", "mobile {}", "M: {}", "{} (work)", "Tel.: {}", "{} (home)"]
-        yield valid(draw.pick(words).format(e164), "number_words")
-    elif sort == 4:
-        yield valid(draw.pick(["https://wa.me/{}", "wa.me/{}", "https://api.whatsapp.com/send?phone={}"]).format(e164[1:]), "chat")  # fmt: skip
-    elif sort == 5:
-        yield valid(draw.pick(["'{}", '="{}"']).format(e164), "spreadsheet_text")
-    elif sort == 6:
-        yield valid(draw.pick(['"{}"', "'{}'"]).format(e164), "quotes")
-    elif sort == 7:
+    spelling = draw.pick(list(_DRESSED_NUMBERS))
+    yield valid(draw.pick(_DRESSED_NUMBERS[spelling]).format(e164, e164[1:]), spelling)
+    if draw.below(4) == 0:
         table = str.maketrans("0123456789", draw.pick(_OTHER_DIGITS))
         yield valid(draw.pick(["+", "＋"]) + e164[1:].translate(table), "other_digits")
-    else:
-        yield valid(f"+ {code}-{national}", "punctuation")
+    yield valid(f"+ {code}-{national}", "punctuation")
     # 00 is the prefix of most countries; the row of one of them reads it so.
     yield valid(f"00{code}{national}", "international_prefix", "DE")
     written = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)

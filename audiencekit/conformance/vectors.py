@@ -134,7 +134,7 @@ def read_vectors(rule_set: str = "spec") -> Iterator[Vector]:
     """Return the vectors of `rule_set`, in their order. Raises UsageError for an unknown rule set."""
     rules = find_rule_set(rule_set)
     for number, line in enumerate(_lines(), start=1):
-        kind, text, country, spelling, normalised, reason = json.loads(line)
+        kind, _, _, spelling, _, reason = json.loads(line)
         if Kind(kind) not in rules.kinds or (
             rules.only_accepted and (reason is not None or spelling not in _SPELLINGS_OF_ALL)
         ):
