@@ -24,7 +24,7 @@ from audiencekit.identifiers.bare_numbers import LARGE_COUNTRIES
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.identifiers.several_values import values_in
-from audiencekit.identifiers.texts import MARKS, WHITE_SPACE, trim
+from audiencekit.identifiers.texts import MARKS, MAX_NORMALIZED, WHITE_SPACE, trim
 
 
 class Step(IntEnum):
@@ -566,6 +566,8 @@ def digests(value: Value, faults: frozenset[FaultClass]) -> Iterator[str]:
 
     The faults are of the kind of the value, and `add_up`.
     """
+    if len(value.raw) > MAX_NORMALIZED:  # no identifier is as long, and each class would look through it
+        return
     steps: dict[Step, list[FaultClass]] = {}
     for fault in sorted(faults, key=RANKS.__getitem__):
         steps.setdefault(fault.step, []).append(fault)
