@@ -51,6 +51,8 @@ SECTIONS: Final = {
     "Activity": {"activity": "activity"},
     "Tools": {
         "hash": "check:hash_values",
+        "verify": "verify",
+        "vectors": "verify",
         "api": "api",
         "emulator": "emulator",
         "completion": "completion",

@@ -28,6 +28,7 @@ _FLAGS: Final = {
     "audience": "--audience",
     "account_id": "--account",
     "columns": "--map",
+    "hashed_columns": "--hashed-map",
     "suppress_columns": "--suppress-map",
     "header": "--no-header",
     "suppress_header": "--suppress-no-header",
