@@ -27,6 +27,10 @@ def test_the_numbering_plans_were_compiled_by_these_modules() -> None:
     """The package would compile them again in silence, and slowly. What they hold, `test_compiledplans.py` compares."""
     plans = PlanFile(supplied_plans())
     assert plans.codes() == sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE), "run `python -m generators`"
+    # Without the digest of its text, each process would read the metadata of a region to know that its plan is right.
+    assert all(
+        plan is not None and plan.texts.keys() == plan.in_memory.keys() for plan in map(plans.read, plans.codes())
+    )
 
 
 def test_the_library_was_compiled_from_these_kernels() -> None:
