@@ -147,9 +147,19 @@ def _without_people(message: str) -> str:
     return shown(message)
 
 
+# Options of other tools, and ours for the same.
+_MEANT: Final = {"-a": "--audience", "--name": "--audience", "--file": "--setup", "-f": "--setup", "-o": "--out"}
+
+
 def _example_for(error: click.ClickException) -> str:
-    """A right command, where an argument is missing, or is no argument of the command; else empty."""
+    """A right command or option, where an argument is missing, or one is not of the command; else empty."""
     context = error.ctx if isinstance(error, click.UsageError) else None
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        if error.option_name == "--dry-run":
+            return "leave it out: this command changes nothing at the service"
+        meant = _MEANT.get(error.option_name)
+        has_it = any(meant in parameter.opts for parameter in context.command.get_params(context))
+        return f"perhaps {meant}" if meant and has_it else ""
     examples = getattr(context.command, "examples", ()) if context is not None else ()
     is_of_argument = isinstance(error, click.BadParameter) and isinstance(error.param, click.Argument)
     if examples and (is_of_argument or isinstance(error, click.MissingParameter | TooManyArguments)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -16,6 +17,7 @@ PIPES = "email|phone\nada@canarymail.com|+4915123456789\nbo@canarymail.com|+4915
 SEVERAL = "id,emails\n" + "".join(
     f'{number},"a{number}@canarymail.com{mark} b{number}@canarymail.com"\n' for number in range(400) for mark in ",;"
 )
+HASHES = "kunde\n" + "".join(f"{hashlib.sha256(bytes([number])).hexdigest()}\n" for number in range(20))
 BROKEN = '{"email": "ada@canarymail.com", "phones": [1, 2'
 
 
@@ -30,6 +32,10 @@ BROKEN = '{"email": "ada@canarymail.com", "phones": [1, 2'
         (PEOPLE, ("--split-cells", "--doctor"), "--split-cells ';'"),
         (SEVERAL, ("--split-cells", ","), "leave --split-cells out"),
         (PEOPLE, ("--map", "email=mail"), "the columns are: email, country"),
+        ("email,opt\nada@canarymail.com,j\n", ("--consent-column", "opt=yes"), "the word of those who agree"),
+        (HASHES, (), "--map KIND=kunde and --hashed KIND"),
+        (PEOPLE, ("--dry-run",), "leave it out: this command changes nothing"),
+        (PEOPLE, ("-o", "out"), "No such option"),
     ],
 )
 def test_a_wrong_list_or_option(
@@ -44,6 +50,28 @@ def test_a_wrong_list_or_option(
     told = "".join(capsys.readouterr())
     assert cure in told
     assert "canarymail" not in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cure"),
+    [
+        (("upload", "list.csv", "-a", "Spring"), "perhaps --audience"),
+        (("run", "--file", "night.toml"), "perhaps --setup"),
+        (("run",), "`audiencekit init` writes one"),
+    ],
+)
+def test_a_name_of_other_tools_and_a_missing_setup(
+    arguments: tuple[str, ...],
+    cure: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """The answer has ours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["audiencekit", *arguments])
+    audiencekit.cli._run()
+    assert cure in "".join(capsys.readouterr())
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

@@ -670,7 +670,7 @@ class Mapper:
                 self._leave(position, f"named like something else, although its cells are of the kind {evidence.kind}")
             return None
         if evidence.looks_hashed:
-            self._leave(position, "hashes, of which no name says the kind")
+            self._leave(position, "hashes, of which no name says the kind", is_hashed=True)
         if kind not in (Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID):
             return None
         if kind is Kind.DEVICE_ID and names_own_id(self._name(position)):
@@ -699,10 +699,11 @@ class Mapper:
             )
         return True
 
-    def _leave(self, position: int, why: str, *, kind: Kind | None = None) -> None:
+    def _leave(self, position: int, why: str, *, kind: Kind | None = None, is_hashed: bool = False) -> None:
         shown = self.header.shown(position)
         self._why_left[position] = why
         given = option("columns", {kind.value if kind else "KIND": shown})
+        given += " and `hashed=KIND`" if is_hashed else ""
         self.notes.append(f"{shown}: {why}; not mapped, say {given} if it is one")
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
