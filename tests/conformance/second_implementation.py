@@ -81,7 +81,9 @@ def email(text: str) -> str:
         raise Refused("no @")
     if len(local.encode()) > MAX_LOCAL_BYTES or len(address.encode()) > MAX_ADDRESS_BYTES:
         raise Refused("too long")
-    if not all(ATOM.fullmatch(atom) and atom.isprintable() for atom in local.split(".")):
+    if not address.isprintable():
+        raise Refused("a character that cannot be seen")
+    if not all(ATOM.fullmatch(atom) for atom in local.split(".")):
         raise Refused("no local part")
     check_domain(domain)
     return address
@@ -93,7 +95,7 @@ def check_domain(domain: str) -> None:
     The older script wants a letter at the end. A name in other scripts is checked by IDNA and kept as it is.
     """
     labels = domain.split(".")
-    if len(labels) < 2 or labels[-1].isdigit():
+    if len(labels) < 2 or not any(character.isalpha() for character in labels[-1]):
         raise Refused("no full domain name")
     try:
         idna.encode(domain, uts46=True)
@@ -139,7 +141,8 @@ def device_id(text: str) -> str:
 def phone_number(text: str, country: str | None) -> str:
     """E.164 with a plus (facts, section 1.7, conclusion); a number without its country code needs the country.
 
-    The published example +11234567890 is in no numbering plan, so lengths are checked, and not the plan.
+    The published example +11234567890 is in no numbering plan, so lengths are checked, and not the plan. A length that
+    only callers of the same town may dial is no E.164 number.
     """
     if any(character.isalpha() for character in text):
         raise Refused("letters")
@@ -147,7 +150,7 @@ def phone_number(text: str, country: str | None) -> str:
         number = phonenumbers.parse(text.strip(), (country or "").strip().upper() or None)
     except phonenumbers.NumberParseException:
         raise Refused("no phone number") from None
-    if not phonenumbers.is_possible_number(number):
+    if phonenumbers.is_possible_number_with_reason(number) != phonenumbers.ValidationResult.IS_POSSIBLE:
         raise Refused("no possible length")
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
