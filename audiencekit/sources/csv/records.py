@@ -371,7 +371,7 @@ _JSON: Final = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])")  # which no one calls a 
 
 
 def _look(layout: Layout, records: list[list[str]], found: HeaderRow, options: SourceOptions) -> tuple[Header, Sample]:
-    if _JSON.match(records[0][0]):
+    if options.delimiter is None and _JSON.match(records[0][0]):
         raise SourceRefused("this is JSON that cannot be read", hint="write one whole, flat object a line (NDJSON)")
     names = None if found.place is None else header_names(records, found.place, puts_in=options.puts_in)
     if names is not None and any(map(BROKEN.search, names)):
