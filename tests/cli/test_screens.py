@@ -44,7 +44,7 @@ def _screen(width: int, directory: Path, env: dict[str, str], *arguments: str) -
     return [line.rstrip() for line in lines if line.strip() and "━" not in line]
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [60, *(pytest.param(width, marks=pytest.mark.slow) for width in (80, 120))])
 def test_no_line_is_wider_than_the_terminal(width: int, service: Service, tmp_path: Path) -> None:
     """But an address or a command, which is copied. Words stay whole, and what goes on is indented."""
     rows = [
