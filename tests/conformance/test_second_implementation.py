@@ -30,7 +30,7 @@ class Difference(NamedTuple):
     spelling: str
     counts: dict[str, int]
     why: str
-    clean: Callable[[str], str] | None = None  # What the vectors do before the rule of the text, or None: they refuse.
+    clean: Callable[[str], str] | None = None  # The step of the vectors before the rule of the text; None: they refuse.
 
 
 def without(pattern: str, put: str = "") -> Callable[[str], str]:
@@ -223,7 +223,7 @@ def test_each_vector_agrees_or_its_difference_is_explained(differing: list[Vecto
 
 
 def test_differences_of_form_vanish_when_the_value_is_cleaned_first(differing: list[Vector]) -> None:
-    """What the vectors do beyond the text is only what the tables say: done first, both have one result."""
+    """The vectors go beyond the text only as the tables say: with this step first, both have one result."""
     clean = {(kind, row.spelling): row.clean for row in EXPLAINED for kind in row.counts}
     left = Counter[tuple[str, str]]()
     for vector in differing:
