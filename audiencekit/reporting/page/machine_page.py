@@ -194,7 +194,7 @@ def _facts(place: Document, runs: Mapping[str, Document], view: View) -> Iterato
     elif end := _end(place, runs):
         yield Fact("Expires", end[:_DATE])
     if last is not None and (share := _reached(last, view)):
-        yield Fact("Last run", share, f"reached, {_moment(last)[:_DATE]}")
+        yield Fact("Reached last time", share, _moment(last)[:_DATE])
 
 
 def _reached(run: Document, view: View) -> str:
