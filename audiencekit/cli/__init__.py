@@ -130,7 +130,8 @@ def _show(error: click.ClickException) -> None:
     """Show an error of click; it repeats arguments, which a shell may have taken from names of other people's files."""
     told, message = io.StringIO(), error.format_message()
     error.show(told)
-    is_ours = isinstance(error, click.MissingParameter)  # which lists choices in lines, and repeats nothing
+    # Choices of an argument and the help of a group have lines, and repeat nothing.
+    is_ours = isinstance(error, click.MissingParameter | click.exceptions.NoArgsIsHelpError)
     insist(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else _without_people(message)))
     if example := _example_for(error):
         insist(f"  what to do: {example}")
@@ -149,7 +150,12 @@ def _without_people(message: str) -> str:
 
 
 # Options of other tools, and ours for the same.
-_MEANT: Final = {"-a": "--audience", "--name": "--audience", "--file": "--setup", "-f": "--setup", "-o": "--out"}
+_MEANT: Final = {
+    "-a": "--audience", "--name": "--audience", "--file": "--setup", "-f": "--setup", "-o": "--out",
+    "--action": "--operation", "--remove": "--operation", "--delete": "--operation",
+}  # fmt: skip
+# Options that other commands of ours have, or had, for a look without sending.
+_LOOKS: Final = {"--dry-run", "--offline", "--plan"}
 
 
 def _example_for(error: click.ClickException) -> str:
@@ -158,6 +164,8 @@ def _example_for(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and context is not None:
         if error.option_name == "--dry-run" and context.info_name == "check":  # others may change what is kept here
             return "leave it out: this command changes nothing at the service"
+        if error.option_name in _LOOKS and context.info_name == "upload":
+            return "`audiencekit check` reads the list and sends nothing"
         meant = _MEANT.get(error.option_name)
         has_it = any(meant in parameter.opts for parameter in context.command.get_params(context))
         return f"perhaps {meant}" if meant and has_it else ""

@@ -24,7 +24,7 @@ from audiencekit.cli.command_help import (
 from audiencekit.cli.completion_words import columns, columns_then, kinds_of_columns, runs
 from audiencekit.cli.output import leave_with
 from audiencekit.durations import parse_duration
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import (
     DEFAULT_MAX_REJECTED_COLUMN_SHARE,
@@ -437,4 +437,8 @@ def moment_of(given: str, name: str, now: datetime) -> str:
     """Return the moment that the option `name` gives, as reports write times. Raises UsageError."""
     if _AGE.fullmatch(given):
         return format_time(now - parse_duration(given, name))
-    return format_time(parse_time(given, name))
+    try:
+        return format_time(parse_time(given, name))
+    except UsageError as error:
+        error.hint = "write a time like 2026-12-31T00:00:00Z, or an age like 24h or 7d"
+        raise

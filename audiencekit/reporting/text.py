@@ -208,8 +208,8 @@ def _is_unsent(document: Mapping[str, Any]) -> bool:
 
 
 def _moved(document: Mapping[str, Any]) -> Lines:
-    """Return the changes of a sync in one line."""
-    if not (changes := document.get("changes")):
+    """Return the changes of a sync in one line; none of a list that was refused before a change was known."""
+    if not (changes := document.get("changes")) or (_is_unsent(document) and not any(changes.values())):
         return []
     moved = (f"{changes[f'{what}s']:,} {what}{'' if changes[f'{what}s'] == 1 else 's'}" for what in _MOVES)
     would = "without the refusal: " if _is_unsent(document) else ""

@@ -131,7 +131,7 @@ def announce_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
         describe_resumption(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.repeat_command)
     )
     lines = [f"note: {shown(note)}" for note in planned.plan_notes]
-    lines += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
+    lines += [f"warning: {shown(warning.sentence)}" for warning in planned.warnings]
     if lines:
         progress.tell("\n".join(lines))
 

@@ -57,6 +57,10 @@ def test_a_wrong_list_or_option(
     [
         (("upload", "list.csv", "-a", "Spring"), "perhaps --audience"),
         (("run", "--file", "night.toml"), "perhaps --setup"),
+        (("upload", "list.csv", "--audience", "A", "--dry-run", "--offline"), "`audiencekit check` reads the list"),
+        (("upload", "list.csv", "--audience", "A", "--action", "remove"), "perhaps --operation"),
+        (("runs", "--since", "24"), "an age like 24h"),
+        (("do-not-reach",), "\n  upload  Put people on the list"),
         (("run",), "`audiencekit init` writes one"),
         (("key", "rotate", "--dry-run"), "No such option"),
         (("check", "list.csv", "--max-rejected-share=ada@canarymail.com"), "(not repeated here)"),

@@ -431,3 +431,5 @@ def test_a_refused_run_does_not_say_that_people_were_reached() -> None:
     unread = dict.fromkeys(rows, 0)
     refused = render_report({**document, "state": "refused", "rows": unread, "changes": None, "rejections": {}})
     assert "nothing was sent" in refused.splitlines()
+    still = {"state": "refused", "rows": unread, "changes": dict.fromkeys(document["changes"], 0)}
+    assert "without the refusal" not in render_report({**document, **still})
