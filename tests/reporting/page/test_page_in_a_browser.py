@@ -89,7 +89,9 @@ def test_it_is_shown_whole_and_asks_for_nothing(browser: Browser, page: tuple[st
     browser.run("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert browser.run("return document.documentElement.scrollWidth <= window.innerWidth")
     edge = "one => Math.ceil(one.getBoundingClientRect().right)"
-    legends = f"[...document.querySelectorAll('.ak-legend')].map(one => [one, ...one.querySelectorAll('*')].map({edge}))"
+    legends = (
+        f"[...document.querySelectorAll('.ak-legend')].map(one => [one, ...one.querySelectorAll('*')].map({edge}))"
+    )
     assert [edges for edges in browser.run(f"return {legends}") if max(edges) > edges[0]] == []
     assert browser.run("return document.querySelectorAll('svg').length") > 0
     sizes = "[...document.querySelectorAll('body *')].map(one => parseFloat(getComputedStyle(one).fontSize))"
