@@ -156,7 +156,7 @@ def test_nothing_measured_is_nothing_reached() -> None:
 
 def _measured(*rounds: dict[str, Figures]) -> Benchmark:
     runs = [Run(number, name, told) for number, each in enumerate(rounds, 1) for name, told in each.items()]
-    return Benchmark(name="any", settings={}, series=Series(tuple(runs)))
+    return Benchmark(name="any", settings={}, series=Series(tuple(runs)), machine={}, versions={})
 
 
 def _speeds(*names: str, of: tuple[float, ...]) -> dict[str, Figures]:
