@@ -19,6 +19,7 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, accept_hashed
 from generators.vectors import vectors
+from tests.cases import each_case
 
 # Reasons of rows, of files, of the service and of whole columns: no single value has them.
 NOT_OF_VALUES = {
@@ -43,7 +44,7 @@ def _by_definition(vector: Vector) -> tuple[str | None, str | None]:
     return hashlib.sha256(decided.encode()).hexdigest() if vector.kind.is_hashed else decided, None
 
 
-@pytest.mark.parametrize("kind", Kind)
+@each_case("kind", Kind)
 def test_the_definition_agrees_with_each_vector(kind: Kind) -> None:
     """Which was made without it."""
     own = [vector for vector in _spec() if vector.kind is kind]
@@ -98,8 +99,8 @@ def test_a_rule_set_has_its_own_results(rule_set: str, text: str, expected: str 
     assert [vector.normalised for vector in own if vector.input == text] == ([expected] if expected else [])
 
 
-@pytest.mark.parametrize(
-    ("rule_set", "kind", "normalised", "changed"),
+@each_case(
+    "rule_set, kind, normalised, changed",
     [
         ("uid2", Kind.EMAIL, "janesaoirse@gmail.com", "JANE.SAOIRSE+Work@gmail.com"),
         ("uid2", Kind.EMAIL, "janesaoirse+work@example.com", "janesaoirse+work@example.com"),
