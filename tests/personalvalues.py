@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Final
 
 Make = Callable[[random.Random], str]
@@ -148,11 +149,13 @@ _OWN: Final[dict[str, Make]] = {
 }
 
 
+@cache
 def personal_values(each: int | None = None) -> dict[str, list[str]]:
     """Values of people by style, 10,000 in all unless `each` says how many of a style."""
     return _made(_PERSONAL, each)
 
 
+@cache
 def own_ids(each: int | None = None) -> dict[str, list[str]]:
     """Ids by style, 10,000 in all unless `each` says how many of a style."""
     return _made(_OWN, each)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
+
 ROOT = Path(__file__).resolve().parents[1]
 FEWEST = 60
 CLAIM = re.compile(r"\| (C\d+) \| (.+\.) \| `(tests/[\w/]+\.py)::(test_\w+)` \|")
@@ -128,23 +130,20 @@ def test_every_test_of_a_claim_is_run() -> None:
 GOOD = "| C01 | A claim. | `tests/test_claims.py::test_a_claim_without_its_test_is_seen` |"
 
 
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
+@each_case("rows, problem", [
         ([GOOD.replace("C01", "C02")], "C02 stands where C01 should"),
         ([GOOD.replace("is_seen", "is_gone")], "there is no tests/test_claims.py::test_a_claim"),
         ([GOOD.replace("test_claims.py", "test_gone.py")], "there is no tests/test_gone.py"),
         ([GOOD, GOOD.replace("C01", "C02").replace("A claim", "Another")], "one test for two claims"),
         ([GOOD, GOOD.replace("C01", "C02")], "claimed twice: A claim."),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_claim_without_its_test_is_seen(rows: list[str], problem: str) -> None:
     """The test of the test."""
     assert problem in "\n".join(_problems("\n".join(rows)))
     assert _problems(GOOD) == []
 
 
-@pytest.mark.parametrize("row", ["| C01 | A claim. | |", "| C01 | A claim. | `a test` |", "| **C1** | A claim. | |"])
+@each_case("row", ["| C01 | A claim. | |", "| C01 | A claim. | `a test` |", "| **C1** | A claim. | |"])
 def test_a_row_without_a_test_is_seen(row: str) -> None:
     """It is not passed over as text."""
     with pytest.raises(AssertionError, match="not number, sentence and test"):

@@ -42,6 +42,7 @@ from audiencekit.settings import (
     RULES,
     SECRET_NAMES,
 )
+from tests.cases import each_case
 from tests.commandtree import commands_of
 from tests.moments import PATIENCE_SECONDS
 
@@ -124,7 +125,7 @@ def test_every_command_has_its_page() -> None:
     assert sorted(sections) == sorted(path for path in COMMANDS if len(path.split()) > 2)
 
 
-@pytest.mark.parametrize("path", [path for path in COMMANDS if len(path.split()) == 2])
+@each_case("path", [path for path in COMMANDS if len(path.split()) == 2])
 def test_the_page_of_a_command_begins_with_its_purpose_and_an_example(path: str) -> None:
     """Its name, its kind, one sentence, and a block with the command; the options come after it."""
     page = _page(_page_of(path))
@@ -139,7 +140,7 @@ KINDS = ("Tutorial", "How-to", "Reference", "Explanation")
 READERS = ("For marketers", "For data engineers", "For privacy reviewers", "For developers")
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: str(page.relative_to(ROOT)))
+@each_case("page", sorted((ROOT / "docs").rglob("*.md")))
 def test_each_page_says_its_kind(page: Path) -> None:
     """In one line under its title; the first page explains the kinds."""
     lines = page.read_text(encoding="utf-8").splitlines()
@@ -182,13 +183,13 @@ def test_the_map_for_language_models_has_every_page_of_the_index() -> None:
     assert linked == [os.path.normpath(f"docs/{name}") for name in wanted]
 
 
-@pytest.mark.parametrize("path", COMMANDS)
+@each_case("path", COMMANDS)
 def test_the_options_of_a_command_are_those_of_its_section(path: str) -> None:
     """By their long names."""
     assert set(_documented_options(path)) == {option.opts[0] for option in _options(COMMANDS[path])}
 
 
-@pytest.mark.parametrize("path", COMMANDS)
+@each_case("path", COMMANDS)
 def test_defaults_are_documented(path: str) -> None:
     """A default that is a word or a number stands in the option's row; a required option says so."""
     documented = _documented_options(path)
@@ -426,7 +427,7 @@ def test_the_readme_shows_the_rejections_of_the_sample() -> None:
     assert (ROOT / "samples/expected_rejections.csv").read_text(encoding="utf-8").startswith(excerpt)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each_case("page", PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
     """To a file of the project, and to a heading of it when the link names one."""
     for target in LINK.findall(page.read_text(encoding="utf-8")):
@@ -447,7 +448,7 @@ def test_every_command_is_linked_from_the_first_page_of_the_commands() -> None:
     assert pages <= set(LINK.findall(_page("commands/index.md")))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each_case("page", PAGES)
 def test_no_page_promises_what_hashing_cannot(page: Path) -> None:
     """Hashes are personal data, and no caller is told who was found."""
     text = " ".join(page.read_text(encoding="utf-8").lower().split())

@@ -9,10 +9,11 @@ import pytest
 from audiencekit.durations import SHORTEST_AGE, parse_age, parse_duration
 from audiencekit.errors import UsageError
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "span"),
+@each_case(
+    "text, span",
     [
         ("45s", timedelta(seconds=45)),
         ("30m", timedelta(minutes=30)),
@@ -28,7 +29,7 @@ def test_a_number_and_a_unit_are_a_span(text: str, span: timedelta) -> None:
     assert parse_duration(text, "--timeout") == span
 
 
-@pytest.mark.parametrize("text", ["", "8", "h", "1.5h", "-1h", "8 h", "8y", "1h30m", "٣d", "9999999d"])
+@each_case("text", ["", "8", "h", "1.5h", "-1h", "8 h", "8y", "1h30m", "٣d", "9999999d"])
 def test_anything_else_is_refused_with_the_name_of_its_option(text: str) -> None:
     """And the forms that are known."""
     with pytest.raises(UsageError, match="--timeout") as refused:
@@ -36,7 +37,7 @@ def test_anything_else_is_refused_with_the_name_of_its_option(text: str) -> None
     assert "30d" in refused.value.hint
 
 
-@pytest.mark.parametrize("text", ["5218w", "36526d", "999999w"])
+@each_case("text", ["5218w", "36526d", "999999w"])
 def test_a_span_before_all_dates_is_refused(text: str) -> None:
     """A moment so long ago could not be written."""
     with pytest.raises(UsageError, match="--since is more than a hundred years"):
@@ -44,7 +45,7 @@ def test_a_span_before_all_dates_is_refused(text: str) -> None:
     assert parse_duration("5217w", "--since").days == 36_519
 
 
-@pytest.mark.parametrize("text", ["0d", "59m", "3599s"])
+@each_case("text", ["0d", "59m", "3599s"])
 def test_an_age_is_an_hour_at_least(text: str) -> None:
     """By then nothing that a run left in doubt can be applied any more."""
     with pytest.raises(UsageError, match="--older-than"):

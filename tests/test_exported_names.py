@@ -15,6 +15,7 @@ import pytest
 
 import audiencekit
 from audiencekit import errors
+from tests.cases import each_case
 from tests.processes import ROOT
 
 COMMAND = """
@@ -69,7 +70,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         audiencekit.nonsense  # noqa: B018
 
 
-@pytest.mark.parametrize(
+@each_case(
     "code",
     [
         "import audiencekit",
@@ -135,6 +136,7 @@ import numpy
 
 others = "numpy.ma" in sys.modules  # as numpy 1.26 does by itself
 import audiencekit
+from tests.cases import each_case
 
 plan = audiencekit.prepare({source!r}, out={out!r}, requests=True)
 print(plan.requests > 0, "numpy.ma" in sys.modules and not others)

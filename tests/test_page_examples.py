@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.pageexamples import PAGES, RUN, examples_of, run_page
 from tests.processes import COMMAND, PIPE, environment
 from tests.shortened import shortened
@@ -89,7 +90,7 @@ def test_an_example_that_fails_is_told(
     assert second.startswith("page.md:7: 3: ")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_commands_stand_in_blocks_that_run(page: str) -> None:
     """No command hides in a block of another language, and a block that is not run says why."""
     for example in examples_of(page):

@@ -14,11 +14,12 @@ import pytest
 
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, SourceRefused
 from audiencekit.personal import HashedRecords, Personal, RawColumns, Secret, guarded, short_of_memory, without_frames
+from tests.cases import each_case
 
 VALUE = "ada.lovelace@example.com"
 
 
-@pytest.mark.parametrize("kind", [Personal, Secret, RawColumns, HashedRecords])
+@each_case("kind", [Personal, Secret, RawColumns, HashedRecords])
 def test_values_are_never_shown(kind: Callable[[str], Personal[str]]) -> None:
     """repr, str, format and percent formatting say the type and nothing else; unwrap gives the value."""
     hidden = kind(VALUE)
@@ -84,8 +85,8 @@ def test_a_bug_names_type_and_place() -> None:
         _stumble(Secret(VALUE))
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
+@each_case(
+    "error, told",
     [
         (MemoryError(), "not enough memory"),
         (pa.ArrowMemoryError("malloc of size 1 failed"), "not enough memory"),
@@ -96,7 +97,6 @@ def test_a_bug_names_type_and_place() -> None:
         (OSError(errno.EACCES, "no"), None),
         (RuntimeError("ada@example.com"), None),
     ],
-    ids=lambda value: type(value).__name__,
 )
 def test_a_shortage_is_no_bug(error: Exception, told: str | None) -> None:
     """The machine gives no more: 74, and what to do. Anything else is what it was."""
@@ -135,7 +135,7 @@ def test_a_panic_is_a_bug() -> None:
     assert "ada" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError, BaseException])
+@each_case("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError, BaseException])
 def test_an_interruption_is_for_who_sent_it(kind: type[BaseException]) -> None:
     """Airflow ends a task by an exception of its own, which is no Exception either."""
     with pytest.raises(kind):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit import __version__
+from tests.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -68,7 +69,7 @@ def test_the_sbom_names_every_dependency() -> None:
     assert set(of_tool["dependsOn"]) == {f"{name}@{hashed[name]}" for name in NEEDED} | {"rust-std"}
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@each_case("path", WORKFLOWS)
 def test_a_workflow_is_as_its_schema_says(path: Path) -> None:
     """By the schema of workflows that the checking tool brings along."""
     _check("vendor.github-workflows", path)

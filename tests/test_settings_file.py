@@ -12,6 +12,7 @@ from audiencekit import load_settings
 from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.settings import SECRET_NAMES
 from audiencekit.settings_file import read_settings_file, settings_path, toml_text, write_settings_file
+from tests.cases import each_case
 
 KEPT = {
     "profile": "spec", "ads_url": "https://ads.example", "base_url": "https://login.example", "account_id": "18ce1",
@@ -52,8 +53,8 @@ def test_any_text_is_written_as_toml(path: Path, text: str) -> None:
     assert read_settings_file() == {"account_id": text}
 
 
-@pytest.mark.parametrize(
-    ("environment", "options", "account", "ads_url", "origin"),
+@each_case(
+    "environment, options, account, ads_url, origin",
     [
         ({}, {}, "18ce1", "https://ads.example", "settings file"),
         ({"ACCOUNT_ID": "18ce2"}, {}, "18ce2", "https://ads.example", "environment"),

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 from tests.terminal_pictures import COMMANDS, picture
 
@@ -91,7 +92,7 @@ def test_a_picture_shows_what_the_command_prints(name: str) -> None:
     assert _words((DOCS / "images" / name).read_text(encoding="utf-8")) == _words(picture(COMMANDS[name]))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_case("name", COMMANDS)
 def test_a_picture_fetches_nothing(name: str) -> None:
     """No font of another host."""
     assert "url(http" not in (DOCS / "images" / name).read_text(encoding="utf-8")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.errors import DefinitionRefused, UsageError
 from audiencekit.text import OPTION, ascii_json, option, shown, shown_json, shown_lines
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
+@each_case(
+    "name, value, expected",
     [
         ("country", None, "`country=`"),
         ("country", "US", "`country='US'`"),
@@ -40,7 +40,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES)
+@each_case("text, expected", CASES)
 def test_an_unprintable_character_is_escaped(text: str, expected: str) -> None:
     """As Python writes it; everything else stays."""
     assert shown(text) == expected

@@ -9,10 +9,11 @@ import pytest
 
 import audiencekit
 from audiencekit.errors import IdentifierRejected, UsageError
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "country", "expected"),
+@each_case(
+    "kind, text, country, expected",
     [
         ("email", " Ada@Example.COM ", None, "ada@example.com"),
         ("phone_number", "020 7946 0958", "United Kingdom", "+442079460958"),

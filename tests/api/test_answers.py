@@ -58,6 +58,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from tests.api.vectors import CORPORA, vectors
+from tests.cases import each_case
 
 # --- Answers that say yes, and those that only seem to ---
 
@@ -111,8 +112,8 @@ def test_recorded_answers_are_read() -> None:
         assert answer.total_count == case["body"].get("total_count")
 
 
-@pytest.mark.parametrize("status", [200, 201, 202, 206, 299])
-@pytest.mark.parametrize(
+@each_case("status", [200, 201, 202, 206, 299])
+@each_case(
     "document",
     [
         b"",
@@ -143,8 +144,8 @@ def test_success_that_is_none(status: int, document: Any) -> None:
     assert caught.value.outcome is Outcome.UNKNOWN
 
 
-@pytest.mark.parametrize("errors", [[[], [{"code": "MISSING_PARAMETER"}]], [{}, {"code": "MISSING_PARAMETER"}]])
-@pytest.mark.parametrize("status", [200, 201])
+@each_case("errors", [[[], [{"code": "MISSING_PARAMETER"}]], [{}, {"code": "MISSING_PARAMETER"}]])
+@each_case("status", [200, 201])
 def test_success_that_blames_operations(status: int, errors: Any) -> None:
     """A 2xx that names operations refuses them, whatever its counts say, and leaves the outcome unknown."""
     document = {"data": {"success_count": 2, "total_count": 2}, "operation_errors": errors}
@@ -155,7 +156,7 @@ def test_success_that_blames_operations(status: int, errors: Any) -> None:
     assert caught.value.outcome is Outcome.UNKNOWN
 
 
-@pytest.mark.parametrize("silent", [{"errors": []}, {"errors": None}, {"operation_errors": [[], []]}, {}])
+@each_case("silent", [{"errors": []}, {"errors": None}, {"operation_errors": [[], []]}, {}])
 def test_empty_error_members_are_no_errors(silent: dict[str, Any]) -> None:
     """Members for errors that hold none do not spoil a success."""
     assert read_answer(_response({"data": {"id": "a"}, **silent})).data == {"id": "a"}
@@ -176,8 +177,8 @@ def test_answers_are_not_shown() -> None:
     assert "canary" not in repr(answer)
 
 
-@pytest.mark.parametrize(
-    ("data", "counts"),
+@each_case(
+    "data, counts",
     [
         ({"success_count": 4, "total_count": 4}, Counts(4, 4)),
         ({"success_count": 0, "total_count": 4}, Counts(0, 4)),
@@ -195,7 +196,7 @@ BAD_NUMBERS: list[Any] = ["4", None, -1, True, False, 4.0, 4.5, [4], {"n": 4}, "
 GOOD = {"success_count": 4, "total_count": 4}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data",
     [
         *({"success_count": bad, "total_count": 4} for bad in BAD_NUMBERS),
@@ -263,14 +264,14 @@ def test_entity_is_the_one_that_was_asked_for() -> None:
         require_entity(Answer(status=200, data=[{"id": "b"}]), asked="a")
 
 
-@pytest.mark.parametrize("data", [None, [], "a", 7, [{"id": "a"}, {"id": "b"}], [None]])
+@each_case("data", [None, [], "a", 7, [{"id": "a"}, {"id": "b"}], [None]])
 def test_no_entity(data: Any) -> None:
     """Nothing, several, or something else is not one entity."""
     with pytest.raises(MalformedAnswer):
         require_entity(Answer(status=200, data=data))
 
 
-@pytest.mark.parametrize("data", [None, {}, "a", [None], [{"id": "a"}, 7]])
+@each_case("data", [None, {}, "a", [None], [{"id": "a"}, 7]])
 def test_no_list(data: Any) -> None:
     """A page that is not a list of objects is malformed."""
     with pytest.raises(MalformedAnswer):
@@ -284,8 +285,8 @@ def test_rubbish_is_never_a_confirmed_upload(body: bytes) -> None:
         read_counts(read_answer(_response(body)))
 
 
-@pytest.mark.parametrize(
-    ("body", "coding", "told"),
+@each_case(
+    "body, coding, told",
     [
         (b"\x1f\x8b\x08", "x-gzip", "content coding that is not read (x-gzip)"),
         (b"\x1f\x8b\x08", "GZIP, br", "content coding that is not read (gzip, br)"),
@@ -335,14 +336,14 @@ NOT_A_DOCUMENT = {
 }
 
 
-@pytest.mark.parametrize("body", NOT_A_DOCUMENT.values(), ids=NOT_A_DOCUMENT.keys())
+@each_case("body", NOT_A_DOCUMENT.values())
 def test_not_a_document(body: bytes) -> None:
     """Anything but one whole, unambiguous object reads as None and raises nothing."""
     assert read_document(body) is None
 
 
-@pytest.mark.parametrize(
-    ("body", "document"),
+@each_case(
+    "body, document",
     [
         (b"{}", {}),
         (b' {"data": null}\r\n', {"data": None}),
@@ -416,8 +417,8 @@ CONNECTED: list[tuple[Exception, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("failure", "words"), NOT_CONNECTED, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("body_started", [None, False])
+@each_case("failure, words", NOT_CONNECTED)
+@each_case("body_started", [None, False])
 def test_no_connection_means_nothing_was_sent(failure: Exception, words: str, body_started: bool | None) -> None:
     """Without a connection not a byte left: refused, safe to try again."""
     described = describe_failure(failure, host="ads.example.com", body_started=body_started)
@@ -428,8 +429,8 @@ def test_no_connection_means_nothing_was_sent(failure: Exception, words: str, bo
     assert "canary" not in str(described)
 
 
-@pytest.mark.parametrize(("failure", "words"), CONNECTED, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize(("body_started", "sent"), [(None, True), (True, True), (False, False)])
+@each_case("failure, words", CONNECTED)
+@each_case("body_started, sent", [(None, True), (True, True), (False, False)])
 def test_after_a_connection_the_body_decides(
     failure: Exception, words: str, body_started: bool | None, sent: bool
 ) -> None:
@@ -442,7 +443,7 @@ def test_after_a_connection_the_body_decides(
     assert "canary" not in str(described)
 
 
-@pytest.mark.parametrize(("failure", "words"), NOT_CONNECTED, ids=lambda value: type(value).__name__)
+@each_case("failure, words", NOT_CONNECTED)
 def test_a_proxy_that_is_not_used_is_named_where_no_connection_was_made(failure: Exception, words: str) -> None:
     """By its variables, never by what they hold. It is not why a certificate is refused."""
     environment = {"https_proxy": "http://canary@10.0.0.1", "ALL_PROXY": "canary", "HTTP_PROXY": "", "PATH": "x"}
@@ -497,7 +498,7 @@ def test_certificates_are_explained() -> None:
     assert "does not help" in describe_failure(failure, host="ads.example.com", body_started=False).hint
 
 
-@pytest.mark.parametrize("failure", [ValueError("canary"), KeyError("canary"), RuntimeError("canary")])
+@each_case("failure", [ValueError("canary"), KeyError("canary"), RuntimeError("canary")])
 def test_the_unforeseen_is_a_bug_without_values(failure: Exception) -> None:
     """An exception that no network raises is a fault of ours, named by type alone."""
     described = describe_failure(failure, host="ads.example.com", body_started=None)
@@ -569,8 +570,8 @@ def test_retry_after_counts_from_the_date_of_the_answer() -> None:
     assert read_retry_after(headers, received_at=784111777 + 3600) == 30.0
 
 
-@pytest.mark.parametrize(
-    ("headers", "expected"),
+@each_case(
+    "headers, expected",
     [
         ({}, RateLimit()),
         (
@@ -598,14 +599,13 @@ def test_retry_after_counts_from_the_date_of_the_answer() -> None:
         ({"x-rate-limit-reset": "4102444800"}, RateLimit(reset_at=4102444800)),
         ({"x-rate-limit-reset": " 1705420800\t"}, RateLimit(reset_at=1705420800)),
     ],
-    ids=["none", "user", "account-wins", "account-unusable", "account-without-reset", "year-2100", "spaces"],
 )
 def test_rate_limit(headers: dict[str, str], expected: RateLimit) -> None:
     """The account's window wins over the user's, whole; unusable ones read as absent (public service, rate limits)."""
     assert read_rate_limit(headers) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "reset",
     ["", "-1", "+5", "1.5", "1e9", "0x10", "nan", "inf", "soon", "1705420800000", "٣", "1 2", "1,2", "9" * 5000],
 )
@@ -674,7 +674,7 @@ BODIES = {
 OF_THE_SERVICE = frozenset({"json", "errors of everything", "operation_errors of everything"})  # lists of objects
 
 
-@pytest.mark.parametrize(("status", "kind", "own", "other"), STATUSES)
+@each_case("status, kind, own, other", STATUSES)
 def test_status_and_form_decide(status: int, kind: type[AudiencekitError], own: bool, other: bool) -> None:
     """The class follows from the status. The body proves something only in the form in which the service refuses."""
     for name, body in BODIES.items():
@@ -700,7 +700,7 @@ def test_every_published_code_is_kept() -> None:
         assert case["code"] in str(error)
 
 
-@pytest.mark.parametrize("code", [32, 89, 135, 215])
+@each_case("code", [32, 89, 135, 215])
 def test_legacy_codes_are_kept_and_explained(code: int) -> None:
     """The numbers of the OAuth layer are codes too, each with advice (specification part 0, section 7)."""
     error = read_refusal(_refusals_response(401, _error(code=code, message="words")))
@@ -709,8 +709,8 @@ def test_legacy_codes_are_kept_and_explained(code: int) -> None:
     assert error.hint
 
 
-@pytest.mark.parametrize(
-    ("code", "behind", "words"),
+@each_case(
+    "code, behind, words",
     [
         (135, 3_600, "the clock of this machine is 3,600 s behind the service's: set it"),
         (32, -3_600, "the clock of this machine is 3,600 s ahead of the service's: set it"),
@@ -743,7 +743,7 @@ NO_CODES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("code", NO_CODES.values(), ids=NO_CODES.keys())
+@each_case("code", NO_CODES.values())
 def test_a_code_of_another_form_is_dropped(code: Any) -> None:
     """A code that could be a value, a hash or a number of a person is not kept."""
     error = read_refusal(_refusals_response(400, _error(code=code, message="words")))
@@ -812,8 +812,8 @@ def test_many_codes_make_a_short_message() -> None:
     assert len(str(error)) < 200
 
 
-@pytest.mark.parametrize(
-    ("headers", "reset_at", "answered_at"),
+@each_case(
+    "headers, reset_at, answered_at",
     [
         ({}, None, None),
         ({"x-rate-limit-reset": "1700000060"}, 1_700_000_060, None),
@@ -837,8 +837,8 @@ def test_rate_limited_knows_the_reset(headers: dict[str, str], reset_at: float |
     assert vars(error)["answered_at"] == answered_at
 
 
-@pytest.mark.parametrize(
-    ("headers", "told"),
+@each_case(
+    "headers, told",
     [
         ({"x-rate-limit-reset": "784111837", "date": "Sun, 06 Nov 1994 08:49:37 GMT"}, ", until 08:50:37 UTC"),
         ({"retry-after": "30", "date": "Sun, 06 Nov 1994 08:49:37 GMT"}, ", until 08:50:07 UTC"),
@@ -853,8 +853,8 @@ def test_a_429_says_until_when(headers: dict[str, str], told: str) -> None:
     assert ("until" in message) == ("date" in headers and "784111777000" not in headers.values())
 
 
-@pytest.mark.parametrize(
-    ("status", "value", "seconds"),
+@each_case(
+    "status, value, seconds",
     [(503, "120", 120.0), (503, "Tue, 14 Nov 2023 22:13:50 GMT", 30.0), (500, "0", 0.0), (503, "soon", None)],
 )
 def test_unavailable_knows_how_long(status: int, value: str, seconds: float | None) -> None:

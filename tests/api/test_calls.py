@@ -15,6 +15,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.errors import CredentialsRefused, MalformedAnswer, UsageError
 from audiencekit.personal import Secret
+from tests.cases import each_case
 
 # --- Paths: an id can never mean another path ---
 
@@ -33,7 +34,7 @@ def test_fill(version: str, path: str) -> None:
     assert fill_path(USERS, version=version, account_id="18ce54d4x5t", custom_audience_id="1nmth") == path
 
 
-@pytest.mark.parametrize(
+@each_case(
     "identifier",
     [
         "",
@@ -68,7 +69,7 @@ def test_an_invalid_id_is_refused(identifier: Any) -> None:
         fill_path(USERS, version="12", account_id=identifier, custom_audience_id="abc1")
 
 
-@pytest.mark.parametrize("version", ["", "v12", "12.0", "-1", "012", "12/../11", "١٢", "1234"])
+@each_case("version", ["", "v12", "12.0", "-1", "012", "12/../11", "١٢", "1234"])
 def test_an_invalid_version_is_refused(version: str) -> None:
     """A version is a whole number of up to three digits."""
     with pytest.raises(UsageError):

@@ -14,6 +14,7 @@ from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.emulator.faults.replies import HOSTILE_IDS
 from audiencekit.errors import CountMismatch, EndlessList, MalformedAnswer, NotFound, RequestRefused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, MAX_PAGE_ROWS
+from tests.cases import each_case
 
 LIST_PATH = "/12/accounts/abc1/custom_audiences"
 TAILORED_PATH = "/5/accounts/abc1/tailored_audiences/1nmth/permissions"
@@ -216,7 +217,7 @@ async def test_refused_before_sending(call: Callable[[AdsClient], Awaitable[Any]
     assert transport.requests == []
 
 
-@pytest.mark.parametrize("account_id", ["", "../x", "ABC", "a b"])
+@each_case("account_id", ["", "../x", "ABC", "a b"])
 def test_account_is_checked_at_once(account_id: str) -> None:
     """An account id that is none is refused when the client is made."""
     with pytest.raises(UsageError):

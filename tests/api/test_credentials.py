@@ -7,6 +7,7 @@ import pytest
 from audiencekit.api.credentials import read_credential, read_pairs, read_stream
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.errors import MalformedAnswer, Unauthorized
+from tests.cases import each_case
 
 CANARY = "zebra-7391"
 
@@ -25,7 +26,7 @@ NO_PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("body", NO_PAIRS)
+@each_case("body", NO_PAIRS)
 def test_pairs_that_are_none(body: bytes) -> None:
     """Without a token, twice the same name, or not in ASCII; nothing of it is repeated."""
     with pytest.raises(MalformedAnswer) as caught:
@@ -43,16 +44,14 @@ def test_pairs_are_decoded() -> None:
 TOKENS = ["1", '""', '"a b"', r'"a\r\nb"', r'"a\u001b[2J"', '"\u00e4"']
 
 
-@pytest.mark.parametrize(
-    "body", ["", "[]", "{}", '{"token_type":"bearer"}', *(f'{{"access_token":{token}}}' for token in TOKENS)]
-)
+@each_case("body", ["", "[]", "{}", '{"token_type":"bearer"}', *(f'{{"access_token":{token}}}' for token in TOKENS)])
 def test_credentials_that_are_none(body: str) -> None:
     """No object, no token, or one that is no text and could stand in no header."""
     with pytest.raises(MalformedAnswer):
         read_credential(ApiResponse(status=200, body=body.encode()))
 
 
-@pytest.mark.parametrize("read", [read_pairs, read_credential, read_stream])
+@each_case("read", [read_pairs, read_credential, read_stream])
 def test_refusals_are_errors(read: object) -> None:
     """Whatever the form of the answer would have been."""
     response = ApiResponse(status=401, body=b'{"errors":[{"code":89,"message":"Invalid or expired token."}]}')

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.errors import UsageError
+from tests.cases import each_case
 
 PATH = "/12/accounts/abc1/custom_audiences"
 
@@ -49,7 +50,7 @@ def test_body_is_never_shown() -> None:
         json.dumps(body)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "path",
     [
         "",
@@ -75,13 +76,13 @@ def test_paths_with_two_meanings_are_refused(path: str) -> None:
         ApiRequest(method="GET", path=path)
 
 
-@pytest.mark.parametrize("path", [PATH, "/1.1/oauth/invalidate_token", "/2/tweets", "/12/accounts/a/cards/all/1_2"])
+@each_case("path", [PATH, "/1.1/oauth/invalidate_token", "/2/tweets", "/12/accounts/a/cards/all/1_2"])
 def test_ordinary_paths_pass(path: str) -> None:
     """Paths as the specification writes them pass."""
     assert ApiRequest(method="GET", path=path).path == path
 
 
-@pytest.mark.parametrize("query", [(("q", "a"), ("q", "b")), (("q", "half\ud800"),), (("\udfff", "a"),)])
+@each_case("query", [(("q", "a"), ("q", "b")), (("q", "half\ud800"),), (("\udfff", "a"),)])
 def test_queries_that_cannot_be_signed_or_sent_are_refused(query: tuple[tuple[str, str], ...]) -> None:
     """A repeated key or half a character is refused, and the message shows neither."""
     with pytest.raises(UsageError) as caught:

@@ -8,13 +8,14 @@ from hypothesis import given, strategies as st
 from audiencekit.api.hosts import ServiceAddresses, check_address
 from audiencekit.errors import HostRefused, UsageError
 from audiencekit.profile import SPEC, X
+from tests.cases import each_case
 
 # --- The addresses of the service by name, of the profile or given, and each of them checked ---
 
 LOOPBACK = "http://127.0.0.1:9"
 
 
-@pytest.mark.parametrize("address", ["https://evil.example.net", "http://ads.example.com", "http://user@127.0.0.1:1"])
+@each_case("address", ["https://evil.example.net", "http://ads.example.com", "http://user@127.0.0.1:1"])
 def test_hosts_are_checked_at_once(address: str) -> None:
     """Before anything could be sent to a host that credentials do not go to."""
     with pytest.raises(HostRefused):
@@ -178,14 +179,14 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("url", "scheme", "host", "port", "path"), ACCEPTED)
+@each_case("url, scheme, host, port, path", ACCEPTED)
 def test_accepted(url: str, scheme: str, host: str, port: int, path: str) -> None:
     """Own hosts, allowed hosts and loopback that is named pass, in one canonical form."""
     address = check_address(url, profile=X, allowed_hosts=ALLOWED, named=frozenset({url}))
     assert (address.scheme, address.host, address.port, address.path) == (scheme, host, port, path)
 
 
-@pytest.mark.parametrize("url", REFUSED.values(), ids=REFUSED.keys())
+@each_case("url", REFUSED.values())
 def test_refused(url: str) -> None:
     """Every other address is refused, with nothing of it in the message but a plain host name."""
     with pytest.raises(HostRefused) as caught:
@@ -193,15 +194,15 @@ def test_refused(url: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["https://ads-api.x.com", "https://ads.example.com", "https://evil.example.net"])
+@each_case("url", ["https://ads-api.x.com", "https://ads.example.com", "https://evil.example.net"])
 def test_the_specification_has_no_hosts_of_its_own(url: str) -> None:
     """Under the profile without addresses only allowed hosts and loopback pass: for others a name is not enough."""
     with pytest.raises(HostRefused, match="profile spec"):
         check_address(url, profile=SPEC, allowed_hosts=frozenset(), named=frozenset({url}))
 
 
-@pytest.mark.parametrize(
-    ("url", "allowed", "named"),
+@each_case(
+    "url, allowed, named",
     [
         ("http://localhost:22", "", ""),
         ("https://localhost", "", ""),
@@ -218,8 +219,8 @@ def test_loopback_that_is_not_named_is_refused(url: str, allowed: str, named: st
         check_address(url, profile=X, allowed_hosts=frozenset(allowed.split()), named=frozenset(filter(None, [named])))
 
 
-@pytest.mark.parametrize(
-    ("url", "allowed", "named"),
+@each_case(
+    "url, allowed, named",
     [
         ("http://127.0.0.1:8080", "127.0.0.1:8080", ""),
         ("http://[::1]:8080", "[::1]:8080", ""),
@@ -233,8 +234,8 @@ def test_loopback_that_is_named_is_taken(url: str, allowed: str, named: str) -> 
     assert check_address(url, profile=SPEC, allowed_hosts=hosts, named=names).is_loopback
 
 
-@pytest.mark.parametrize(
-    ("url", "prefix"),
+@each_case(
+    "url, prefix",
     [
         ("https://ads-api.x.com:443/", "https://ads-api.x.com"),
         ("http://[::1]:8080/ads/", "http://[::1]:8080/ads"),

@@ -34,6 +34,7 @@ from audiencekit.errors import Bug, CredentialsRefused, Unauthorized
 from audiencekit.personal import Secret
 from tests.api.randomrequests import is_verified, sign_random
 from tests.api.vectors import CORPORA, vectors
+from tests.cases import each_case
 
 # --- The Authorization header, by the credential that an endpoint asks for ---
 
@@ -108,7 +109,7 @@ class Times:
         self.steady += seconds
 
 
-@pytest.mark.parametrize("jump", [-3600.0, 3600.0, 86_400.0])
+@each_case("jump", [-3600.0, 3600.0, 86_400.0])
 def test_jumps_of_the_wall_clock_do_not_matter(jump: float) -> None:
     """Summer time, a correction, a leap second: time goes on as it was."""
     times = Times()
@@ -118,8 +119,8 @@ def test_jumps_of_the_wall_clock_do_not_matter(jump: float) -> None:
     assert clock.now() == NOW + 10
 
 
-@pytest.mark.parametrize(
-    ("status", "off", "learnt"),
+@each_case(
+    "status, off, learnt",
     [
         (401, 600.0, 600.0),
         (401, -600.0, -600.0),
@@ -292,8 +293,8 @@ def _parts(header: Secret) -> dict[str, str]:
     return {name: unquote(value) for name, value in re.findall(r'([^ =,]+)="([^"]*)"', text)}
 
 
-@pytest.mark.parametrize(
-    ("credentials", "arguments", "signature"),
+@each_case(
+    "credentials, arguments, signature",
     [
         (
             DOCUMENTED,
@@ -350,7 +351,6 @@ def _parts(header: Secret) -> dict[str, str]:
             "tR3+Ty81lMeYAr/Fid0kMTYa/WM=",
         ),
     ],
-    ids=["v1", "v1.1", "x.com", "request_token", "access_token", "oauth-core-1.0"],
 )
 def test_documented_requests(credentials: Credentials, arguments: dict[str, Any], signature: str) -> None:
     """The requests that the documents print get the signatures that they print (public service, OAuth pages)."""
@@ -467,7 +467,7 @@ def test_random_requests_are_verified_by_another_library() -> None:
         assert not is_verified(request, token_secret=request.token_secret + "x"), f"request {number}"
 
 
-@pytest.mark.parametrize("change", ["method", "url", "parameters", "client_secret", "header"])
+@each_case("change", ["method", "url", "parameters", "client_secret", "header"])
 def test_the_other_library_notices_each_change(change: str) -> None:
     """So that its consent to random requests says something."""
     request = sign_random(1)

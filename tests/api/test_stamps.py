@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.api.answers import Answer
 from audiencekit.api.stamps import REMOVAL, UPLOAD, Stamp, description_of, find_stamp, with_stamp
+from tests.cases import each_case
 
 AUDIENCE, TOKEN, OTHER = "1a2b", "0123456789abcdef", "fedcba9876543210"
 MARK = f"[audiencekit sync {AUDIENCE}-{TOKEN}]"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
+@each_case(
+    "before, after",
     [
         ("", MARK),
         ("Customers of the shop", f"Customers of the shop {MARK}"),
@@ -46,8 +46,8 @@ def test_an_upload_keeps_the_token() -> None:
     assert stamp.followed_by(REMOVAL).followed_by(UPLOAD) == Stamp(AUDIENCE, TOKEN, REMOVAL)
 
 
-@pytest.mark.parametrize(
-    ("shown", "expected"),
+@each_case(
+    "shown, expected",
     [({"description": "Shop"}, "Shop"), ({"description": None}, ""), ({}, None), ({"description": 5}, None)],
 )
 def test_a_service_may_show_no_description(shown: dict[str, object], expected: str | None) -> None:

@@ -15,9 +15,10 @@ from generators import schedules
 from generators.files import FILES, ROOT
 from generators.pythonpages import FOLDER
 from hatch_build import CRATE, digest_of
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("path", FILES)
+@each_case("path", FILES)
 def test_a_generated_file_is_what_its_generator_writes(path: str) -> None:
     """`python -m generators` writes them anew."""
     assert (ROOT / path).read_text(encoding="utf-8") == FILES[path]()

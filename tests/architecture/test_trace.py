@@ -10,6 +10,7 @@ from audiencekit.kernels.library import find_library
 from audiencekit.personal import Secret
 from tests.architecture.__main__ import _DIGEST, ADDRESS, SOCKET, WAYS, folders_of, holds_address, upward
 from tests.architecture.trace import ROOT
+from tests.cases import each_case
 
 # Modules, changes of folder, calls upward, with kernels. They may only shrink: write down the smaller figure.
 MOST = {
@@ -19,7 +20,7 @@ MOST = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         f"email\n{ADDRESS}\n",
@@ -29,7 +30,6 @@ MOST = {
         [{"key": Secret(ADDRESS)}],
         pa.record_batch([pa.array([_DIGEST])], names=["email"]),
     ],
-    ids=["text", "digest", "numpy", "arrow", "secret", "batch"],
 )
 def test_an_address_is_found_in_every_form(value: object) -> None:
     """Else a module would be missing on its way."""
@@ -60,7 +60,7 @@ async def test_no_way_grows(way: str) -> None:
     assert all(is_now <= was for is_now, was in zip(found.figures, MOST[way], strict=True)), found.to_text(way)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each_case("way", WAYS)
 def test_the_page_has_the_figures(way: str) -> None:
     """And says that nothing calls upward."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
+
 ROOT = Path(__file__).resolve().parents[2]
 WAITS = ("wait", "result", "join", "communicate", "wait_for", "timeout")
 VIRTUAL = {  # where time passes at once, and what a test asks for is to end too early
@@ -47,7 +49,7 @@ def test_no_wait_of_a_test_has_a_number_of_seconds() -> None:
     assert real - LOOKS_AGAIN - OF_OTHERS == set()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wait", ["process.wait(timeout=20)", "event.wait(60)", "asyncio.timeout(5)", "asyncio.wait_for(event.wait(), 30)"]
 )
 def test_a_wait_of_seconds_is_seen(wait: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.architecture.words import ROOT, SWEPT, files_of, places
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("room", SWEPT)
+@each_case("room", SWEPT)
 def test_a_swept_room_stays_so(room: str) -> None:
     """The glossary has better words."""
     paths = files_of(room)
@@ -20,8 +19,8 @@ def test_a_swept_room_stays_so(room: str) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
+@each_case(
+    "line, words",
     [
         ("# Whoever holds it waits.", ["Whoever"]),
         ('raise UsageError("nobody is left")', ["nobody"]),

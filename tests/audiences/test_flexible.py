@@ -23,6 +23,7 @@ from audiencekit.audiences.flexible import (
     to_sentence,
 )
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
+from tests.cases import each_case
 
 LEAF = {"audience": "abc1", "lookback": 30}
 
@@ -249,8 +250,8 @@ def test_names_are_shown_where_they_are_known() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("audience", "sentence"),
+@each_case(
+    "audience, sentence",
     [
         (_audience(A), "People in a1 (at least once in the last 30 days)."),
         (

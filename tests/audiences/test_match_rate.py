@@ -46,6 +46,7 @@ from audiencekit.runs.store import BEGUN, RunStore, TargetLock, new_run_id
 from audiencekit.selection.erased_people import RECEIPT
 from audiencekit.settings import Settings, load_settings
 from tests.audiences.stepclock import StepClock
+from tests.cases import each_case
 from tests.runs.started import create_begun
 
 # --- The match rate: the service's people over those that were provided ---
@@ -56,8 +57,8 @@ def _health(size: int | None, provided: Provided | None) -> Health:
     return Health(readiness=readiness, provided=provided)
 
 
-@pytest.mark.parametrize(
-    ("size", "provided", "rate", "words"),
+@each_case(
+    "size, provided, rate, words",
     [
         (620, Provided(least=1_000, most=1_000, source="snapshot"), (0.62, 0.62), "62 %: users active"),
         (600, Provided(least=1_000, most=1_500, source="runs"), (0.4, 0.6), "40 % to 60 %"),
@@ -313,8 +314,8 @@ def test_a_deleted_audience_is_not_waited_for() -> None:
         asyncio.run(read_readiness(Service({**PROCESSING, "deleted": True}), "abc1"))
 
 
-@pytest.mark.parametrize(
-    ("size", "words"),
+@each_case(
+    "size, words",
     [
         (61_204, "; 61,204 users active in 90 days"),
         (None, "the service does not say how many users are active"),
@@ -328,9 +329,7 @@ def test_the_size_is_told_in_words_of_the_service(size: Any, words: str) -> None
     assert readiness.to_json()["audience_size"] == (size if isinstance(size, int) else None)
 
 
-@pytest.mark.parametrize(
-    ("reason", "word"), [("PROCESSING", "hours"), ("TOO_SMALL", "100"), ("SOMETHING_NEW", "SOMETHING_NEW")]
-)
+@each_case("reason, word", [("PROCESSING", "hours"), ("TOO_SMALL", "100"), ("SOMETHING_NEW", "SOMETHING_NEW")])
 def test_reasons_are_explained(reason: str, word: str) -> None:
     """One that is not known is repeated."""
     assert word in explain(reason)

@@ -24,6 +24,7 @@ from benchmarks.spreadsheets import as_table as sheets_table
 from benchmarks.steps import Sizes, list_steps
 from benchmarks.targets import Target, list_targets
 from benchmarks.trials import Contestant, Figures
+from tests.cases import each_case
 
 A, B = Contestant(name="a", module="none"), Contestant(name="b", module="none")
 SIZES = Sizes((200_000, 2_000_000, 20_000_000))
@@ -98,8 +99,8 @@ def test_figures_of_today_are_kept_and_no_others(tmp_path: Path, monkeypatch: py
     assert len(seen) == 4
 
 
-@pytest.mark.parametrize(
-    ("rows", "main", "largest"),
+@each_case(
+    "rows, main, largest",
     [
         ((200_000, 2_000_000, 20_000_000), 2_000_000, 20_000_000),
         ((300,), 300, 300),
@@ -137,9 +138,8 @@ def test_tables_of_ratios() -> None:
     assert table.endswith("\n| shared | 4.00 (2.00 – 6.00) | 4.00, 1.00 | 150, 300, 250 |")
 
 
-@pytest.mark.parametrize(
-    ("median", "at_least", "verdict"),
-    [(60, True, "yes"), (59.9, True, "no"), (60, False, "yes"), (60.1, False, "no")],
+@each_case(
+    "median, at_least, verdict", [(60, True, "yes"), (59.9, True, "no"), (60, False, "yes"), (60.1, False, "no")]
 )
 def test_a_bound_may_be_met_exactly(median: float, at_least: bool, verdict: str) -> None:
     """From above or from below, before rounding."""
@@ -156,7 +156,7 @@ def test_nothing_measured_is_nothing_reached() -> None:
 
 def _measured(*rounds: dict[str, Figures]) -> Benchmark:
     runs = [Run(number, name, told) for number, each in enumerate(rounds, 1) for name, told in each.items()]
-    return Benchmark(name="any", settings={}, series=Series(tuple(runs)))
+    return Benchmark(name="any", settings={}, series=Series(tuple(runs)), machine={}, versions={})
 
 
 def _speeds(*names: str, of: tuple[float, ...]) -> dict[str, Figures]:
@@ -180,8 +180,8 @@ REACHED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("words", "cells"),
+@each_case(
+    "words, cells",
     [
         (("2,000,000 rows to", PLAIN_LOOP), ["≥ 60", "60.0", "50.0 – 90.0", "yes"]),
         (("2,000,000 rows to", "bare limit"), ["≥ 0.3", "0.30", "0.30 – 0.80", "yes"]),

@@ -17,6 +17,7 @@ from audiencekit import cli
 from audiencekit.api.catalogue import ENDPOINTS
 from audiencekit.cli import main
 from audiencekit.cli.endpoints import explain_endpoint, write_reference
+from tests.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -242,7 +243,7 @@ def test_people_are_taken_out_as_upload_does_it(run: Run, server: Any, tmp_path:
     assert len(server.seen) == 1
 
 
-@pytest.mark.parametrize("row", ENDPOINTS, ids=[row.name for row in ENDPOINTS])
+@each_case("row", ENDPOINTS)
 def test_help_names_everything(row: Any) -> None:
     """Each parameter, rule, note and open point of an endpoint."""
     text = "\n".join(explain_endpoint(row))

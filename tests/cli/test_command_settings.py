@@ -12,6 +12,7 @@ import pytest
 
 from audiencekit.cli.unread_variables import unread_variables
 from audiencekit.settings import VARIABLES
+from tests.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -56,8 +57,8 @@ def test_commands_have_their_settings_from_one_place() -> None:
     assert found == {"command_settings.py", "emulator.py", "setup.py"}
 
 
-@pytest.mark.parametrize(
-    ("variable", "told"),
+@each_case(
+    "variable, told",
     [
         ("AUDIENCEKIT_STATEDIR", "perhaps AUDIENCEKIT_STATE_DIR is meant"),
         ("AUDIENCEKIT_PROFLE", "perhaps AUDIENCEKIT_PROFILE is meant"),

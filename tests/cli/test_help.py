@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 
 import click
-import pytest
 from click.testing import CliRunner
 
 from audiencekit.cli import SECTIONS, cli
+from tests.cases import each_case
 from tests.commandtree import commands_of
 
 
@@ -38,8 +38,8 @@ def test_commands_stand_in_their_groups_with_a_whole_summary() -> None:
     assert not any(line.endswith("...") for line in text.split("\nMain job:\n")[1].splitlines())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
+@each_case(
+    "arguments, told",
     [
         (["chek"], "No such command 'chek'. Did you mean 'check'?"),
         (["do-not-reech", "upload"], "No such command 'do-not-reech'. Did you mean 'do-not-reach'?"),
@@ -51,7 +51,7 @@ def test_a_misspelled_command_is_refused_with_the_nearest_name(arguments: list[s
     assert (result.exit_code, told in result.output, "Did you" in result.output) == (2, True, "Did you" in told)
 
 
-@pytest.mark.parametrize(("path", "command"), LEAVES, ids=[" ".join(path) for path, _ in LEAVES])
+@each_case("path, command", LEAVES)
 def test_each_command_has_a_summary_and_examples_that_it_accepts(path: tuple[str, ...], command: click.Command) -> None:
     summary, text = command.get_short_help_str(limit=70), _help(path, command)
     assert not summary.endswith("...")
@@ -63,7 +63,7 @@ def test_each_command_has_a_summary_and_examples_that_it_accepts(path: tuple[str
         command.make_context(path[-1], words[len(path) + 1 :])
 
 
-@pytest.mark.parametrize(("path", "command"), LEAVES, ids=[" ".join(path) for path, _ in LEAVES])
+@each_case("path, command", LEAVES)
 def test_each_option_is_shown_once(path: tuple[str, ...], command: click.Command) -> None:
     """Commands share options: each has them in groups of its own."""
     lines = [line.strip() for line in _help(path, command).splitlines()]

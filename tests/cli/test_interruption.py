@@ -20,6 +20,7 @@ from audiencekit.errors import NotFinished, UsageError
 from audiencekit.kernels import library
 from audiencekit.process.startup import ENDINGS
 from audiencekit.settings import load_settings
+from tests.cases import each_case
 from tests.virtualtime import run_virtually
 
 
@@ -92,7 +93,7 @@ def test_work_that_ends_in_time_is_left_alone(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@each_case("ending", ENDINGS)
 def test_a_signal_after_the_work_takes_nothing_back(ending: signal.Signals) -> None:
     """The report is still to be printed, and the exit code is that of the work; a second signal ends the process."""
     ends = asyncio.Event()

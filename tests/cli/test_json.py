@@ -15,6 +15,7 @@ import audiencekit.cli
 from audiencekit import errors
 from audiencekit.audiences.setups.one_audience import AudienceResult
 from audiencekit.errors import AudiencekitError
+from tests.cases import each_case
 from tests.cli.conftest import Run, Service
 from tests.commandtree import all_commands
 from tests.forking import FASTER
@@ -91,7 +92,7 @@ def _errors() -> list[type[AudiencekitError]]:
     return sorted({one for one in found if one.__module__ == errors.__name__}, key=lambda one: one.__name__)
 
 
-@pytest.mark.parametrize("kind", _errors(), ids=lambda kind: kind.__name__)
+@each_case("kind", _errors())
 def test_only_what_would_be_refused_again_is_refused(kind: type[AudiencekitError]) -> None:
     """By the table of docs/messages.md: of 69, 74, 75 and 1 more may be possible, so that they are incomplete."""
     error = AudiencekitError.__new__(kind)

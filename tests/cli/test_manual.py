@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit import errors
 from audiencekit.cli.manual import EXIT_CODES, _text
+from tests.cases import each_case
 from tests.cli.conftest import Run
 from tests.cli.test_help import LEAVES
 from tests.moments import PATIENCE_SECONDS
@@ -70,8 +71,6 @@ def test_every_exit_code_is_told() -> None:
     assert set(EXIT_CODES) == codes | {0, 130}
 
 
-@pytest.mark.parametrize(
-    ("text", "escaped"), [("--a-b", r"\-\-a\-b"), (".x", r"\&.x"), (r"a\b", r"a\eb"), ("'x'", r"\(aqx\(aq")]
-)
+@each_case("text, escaped", [("--a-b", r"\-\-a\-b"), (".x", r"\&.x"), (r"a\b", r"a\eb"), ("'x'", r"\(aqx\(aq")])
 def test_text_is_taken_for_itself(text: str, escaped: str) -> None:
     assert _text(text) == escaped

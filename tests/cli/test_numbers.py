@@ -11,6 +11,7 @@ import pytest
 import audiencekit.cli
 from audiencekit.cli.emulator import Rate
 from audiencekit.cli.options import PeopleOrKeep
+from tests.cases import each_case
 from tests.commandtree import commands_of
 
 NUMBERS = (click.types.IntParamType, click.types.FloatParamType, Rate, PeopleOrKeep)
@@ -44,7 +45,7 @@ def _numbers(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 OPTIONS = {f"{name} {one.opts[-1]}": (command, one) for name, command, one in _numbers(audiencekit.cli.cli)}
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@each_case("name", OPTIONS)
 def test_a_number_of_no_use_is_refused_by_its_option(name: str) -> None:
     """Before anything is done."""
     command, option = OPTIONS[name]

@@ -19,6 +19,7 @@ from audiencekit.cli import cli
 from audiencekit.cli.options import KindAndColumn, OutputPath, PeopleOrKeep, QueryFile, as_keywords, moment_of
 from audiencekit.errors import UsageError
 from audiencekit.planning.keywords import Keywords, SyncKeywords
+from tests.cases import each_case
 from tests.cli.conftest import Run, Service
 
 KINDS = "write KIND=COLUMN with a kind of: "
@@ -87,8 +88,8 @@ def test_options_become_keywords(given: dict[str, Any], keywords: dict[str, Any]
     assert as_keywords(given) == keywords
 
 
-@pytest.mark.parametrize(
-    ("names", "keywords", "other"),
+@each_case(
+    "names, keywords, other",
     [
         (["check"], Keywords, set()),
         (["prepare"], Keywords, set()),
@@ -100,7 +101,6 @@ def test_options_become_keywords(given: dict[str, Any], keywords: dict[str, Any]
             {"effective_at", "suppress", "consent_column", "confirm_partner_ids", "few_people"},
         ),
     ],
-    ids=["check", "prepare", "upload", "sync", "do-not-reach upload"],
 )
 def test_every_keyword_is_an_option(names: list[str], keywords: type, other: set[str]) -> None:
     """As docs/python/functions.md says; `other` have no meaning for a do-not-reach list."""

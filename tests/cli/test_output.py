@@ -23,6 +23,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, PlanRefused, UsageError
 from audiencekit.reporting.report import Report, RowCounts
 from audiencekit.text import OPTION, option
+from tests.cases import each_case
 
 PACKAGE = Path(audiencekit.__file__).parent
 _FLAG = re.compile(r"(?<![\w-])--[a-z]")
@@ -30,8 +31,8 @@ _OF_GPG = re.compile(r"\bgpg --[a-z-]+")
 _COMMAND = re.compile(r"`audiencekit [^`]*(?:`|$)")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
+@each_case(
+    "name, value, expected",
     [
         ("country", None, "--country"),
         ("country", "US", "--country US"),

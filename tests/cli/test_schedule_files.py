@@ -26,6 +26,7 @@ from audiencekit.cli.scheduled_run import ENDED_BY_SIGNAL, LEFT, REPEATED
 from audiencekit.errors import AudiencekitError, UsageError
 from generators.files import ROOT
 from generators.schedules import FOLDER, RUN
+from tests.cases import each_case
 from tests.cli.conftest import Run, Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import start
@@ -55,7 +56,7 @@ def _documents(path: Path) -> list[Any]:
     return list(YAML(typ="safe").load_all(path))
 
 
-@pytest.mark.parametrize("version", ["1.30", "1.34", "1.37"])
+@each_case("version", ["1.30", "1.34", "1.37"])
 def test_the_manifests_are_as_the_published_schemas_say(version: str) -> None:
     """Unknown keys are refused. The schemas of 1.27 to 1.29 require two keys that exclude each other."""
     kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="it comes with the extra `test`")

@@ -15,6 +15,7 @@ from audiencekit.cli.scheduled_run import ScheduledRun, scheduled_run
 from audiencekit.errors import UsageError
 from audiencekit.settings import SECRET_NAMES, load_settings
 from generators.schedules import RUN
+from tests.cases import each_case
 
 WRITERS = (airflow_dag, lambda run: cron_job(run, "image"), crontab, github_workflow, service_unit, timer_unit)
 CANARY = "canary0f5ecret"
@@ -34,8 +35,8 @@ def scheduled(
     return scheduled_run(read_setup(directory / "audiencekit.toml"), (), time(3), load_settings())
 
 
-@pytest.mark.parametrize(
-    ("path", "names", "name"),
+@each_case(
+    "path, names, name",
     [
         ("/srv/shop/audiencekit.toml", (), "audiencekit-shop"),
         ("/srv/shop/Nächte & Tage.toml", (), "audiencekit-n-chte-tage"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audiencekit.conformance.verifying import verify
+from tests.cases import each_case
 from tests.conformance.pipelines import FAULTS, made, people, random_pairs, refused
 from tests.shortened import shortened
 
@@ -28,7 +29,7 @@ def test_a_right_pipeline_has_no_fault(copies: int) -> None:
         assert verification.right == 10 * copies
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@each_case("fault", FAULTS)
 def test_a_single_fault_is_named_alone(fault: str) -> None:
     """In a list of ten people."""
     assert _found((fault,)) == {fault}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from itertools import combinations
 
-import pytest
-
 from audiencekit.conformance.fault_classes import BY_CODE, CLASSES, FaultClass, Step, Value, add_up, digests
 from audiencekit.identifiers.kinds import Kind
+from tests.cases import each_case
 
 # Values of which at least one shows each fault.
 RAW = {
@@ -28,7 +27,7 @@ VALUES = [Value(kind, raw, "DE" if raw[:1] == "0" else None) for kind, texts in 
 VALUES.append(Value(Kind.PHONE_NUMBER, "030 23125 017"))
 
 
-@pytest.mark.parametrize("fault", CLASSES, ids=lambda fault: fault.code)
+@each_case("fault", CLASSES)
 def test_every_class_makes_a_wrong_digest(fault: FaultClass) -> None:
     """Of a value of one of its kinds."""
     made = {

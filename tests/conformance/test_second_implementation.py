@@ -20,6 +20,7 @@ import idna
 import pytest
 
 from audiencekit.conformance.vectors import Vector, read_vectors
+from tests.cases import each_case
 from tests.conformance import second_implementation
 from tests.conformance.second_implementation import Rejection, decide
 
@@ -238,7 +239,7 @@ def test_other_differences_are_values_that_only_the_vectors_refuse(differing: li
     assert all(vector.reason for vector in differing if (vector.kind, vector.spelling) not in formed)
 
 
-@pytest.mark.parametrize(("kind", "text", "digest"), PUBLISHED)
+@each_case("kind, text, digest", PUBLISHED)
 def test_published_digests_are_met(kind: str, text: str, digest: str) -> None:
     """Examples with a published digest have it."""
     decision = decide(kind, text)

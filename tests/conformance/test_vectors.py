@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from functools import cache
 from itertools import islice
 
 import phonenumbers
@@ -18,13 +19,18 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, accept_hashed
 from generators.vectors import vectors
+from tests.cases import each_case
 
-SPEC = list(read_vectors())
 # Reasons of rows, of files, of the service and of whole columns: no single value has them.
 NOT_OF_VALUES = {
     *(Reason.NOT_TEXT, Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE, Reason.UNKNOWN_OPERATION),
     *(Reason.NO_IDENTIFIER, Reason.SHARED, Reason.REFUSED_BY_SERVICE),
 }
+
+
+@cache
+def _spec() -> list[Vector]:
+    return list(read_vectors())
 
 
 def _by_definition(vector: Vector) -> tuple[str | None, str | None]:
@@ -38,22 +44,22 @@ def _by_definition(vector: Vector) -> tuple[str | None, str | None]:
     return hashlib.sha256(decided.encode()).hexdigest() if vector.kind.is_hashed else decided, None
 
 
-@pytest.mark.parametrize("kind", Kind)
+@each_case("kind", Kind)
 def test_the_definition_agrees_with_each_vector(kind: Kind) -> None:
     """Which was made without it."""
-    own = [vector for vector in SPEC if vector.kind is kind]
+    own = [vector for vector in _spec() if vector.kind is kind]
     expected = {vector.id: (vector.digest if kind.is_hashed else vector.normalised, vector.reason) for vector in own}
     assert {vector.id: _by_definition(vector) for vector in own} == expected
 
 
 def test_there_are_vectors_of_each_reason_spelling_and_region() -> None:
     """And at least 20,000, each once."""
-    assert len({vector.id for vector in SPEC}) == len(SPEC) >= 20_000
-    assert {vector.reason for vector in SPEC} == {None, *(set(Reason) - NOT_OF_VALUES)}
-    assert {vector.spelling for vector in SPEC} == set(PLACES)
+    assert len({vector.id for vector in _spec()}) == len(_spec()) >= 20_000
+    assert {vector.reason for vector in _spec()} == {None, *(set(Reason) - NOT_OF_VALUES)}
+    assert {vector.spelling for vector in _spec()} == set(PLACES)
     regions = Counter(
         phonenumbers.region_code_for_number(phonenumbers.parse(vector.normalised, None))
-        for vector in SPEC
+        for vector in _spec()
         if vector.kind is Kind.PHONE_NUMBER and vector.normalised
     )
     # To phonenumbers each number of Western Sahara is one of Morocco.
@@ -62,7 +68,7 @@ def test_there_are_vectors_of_each_reason_spelling_and_region() -> None:
 
 def test_no_address_is_a_persons() -> None:
     """Gmail's names have six letters at least; all other domains are reserved."""
-    for vector in SPEC:
+    for vector in _spec():
         if vector.kind is Kind.EMAIL and vector.normalised:
             local, _, domain = vector.normalised.rpartition("@")
             is_short = domain == "gmail.com" and len(re.sub(r"\+.*|\.", "", local)) < 6
@@ -93,8 +99,8 @@ def test_a_rule_set_has_its_own_results(rule_set: str, text: str, expected: str 
     assert [vector.normalised for vector in own if vector.input == text] == ([expected] if expected else [])
 
 
-@pytest.mark.parametrize(
-    ("rule_set", "kind", "normalised", "changed"),
+@each_case(
+    "rule_set, kind, normalised, changed",
     [
         ("uid2", Kind.EMAIL, "janesaoirse@gmail.com", "JANE.SAOIRSE+Work@gmail.com"),
         ("uid2", Kind.EMAIL, "janesaoirse+work@example.com", "janesaoirse+work@example.com"),

@@ -11,6 +11,7 @@ import pytest
 import audiencekit
 from audiencekit.conformance.verifying import verify_command
 from audiencekit.errors import InputOutputFailed, MappingRefused, UsageError
+from tests.cases import each_case
 
 PEOPLE = [{"email": f" P{number}@Example.com", "country": "DE"} for number in range(12)]
 
@@ -110,7 +111,7 @@ def test_the_faults_of_a_function_are_named() -> None:
     assert found.subject == "vectors"
 
 
-@pytest.mark.parametrize(("kind", "country"), [("partner_user_id", None), ("nonsense", None), ("email", "Atlantis")])
+@each_case("kind, country", [("partner_user_id", None), ("nonsense", None), ("email", "Atlantis")])
 def test_an_invalid_kind_or_country_is_refused(kind: str, country: str | None) -> None:
     """Before the function is called."""
     with pytest.raises(UsageError):
@@ -132,7 +133,7 @@ def test_a_program_gets_vectors_and_none_of_our_settings(monkeypatch: pytest.Mon
     assert "brackets" in {fault.code for fault in found.faults}
 
 
-@pytest.mark.parametrize("code", ["", "print()", "raise SystemExit(9)"])
+@each_case("code", ["", "print()", "raise SystemExit(9)"])
 def test_a_program_that_fails_is_told(code: str) -> None:
     """It prints too few lines, or ends with another exit code."""
     with pytest.raises(InputOutputFailed, match="the program"):

@@ -30,6 +30,7 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
+from tests.cases import each_case
 
 BAR = Path(__file__).resolve().parents[3] / "shared/reference/reliability.md"
 
@@ -134,7 +135,7 @@ ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("number", "error", "letter", "may_apply_late"), ROWS)
+@each_case("number, error, letter, may_apply_late", ROWS)
 def test_every_fault_has_its_answer(number: int, error: AudiencekitError, letter: str, may_apply_late: bool) -> None:
     """Each symptom leads to the letter of the catalogue, by a class that the row of the fault names."""
     answer = retry_class(error)
@@ -143,7 +144,7 @@ def test_every_fault_has_its_answer(number: int, error: AudiencekitError, letter
     assert answer in FAULTS[number - 1].answers
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.number))
+@each_case("fault", FAULTS)
 def test_every_class_of_a_fault_is_shown_by_an_example(fault: Fault) -> None:
     """No row names a class that none of the examples above leads to; a row without classes says what meets it."""
     shown = [retry_class(error) for number, error, _, _ in ROWS if number == fault.number]
@@ -181,8 +182,8 @@ def test_letters_are_those_of_the_bar() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("error", "reaction"),
+@each_case(
+    "error, reaction",
     [
         (bad(405), Reaction.REFUSE),
         (bad(409), Reaction.REFUSE),

@@ -12,6 +12,7 @@ from audiencekit.delivery.isolation import Isolation, SuspectGroup
 from audiencekit.delivery.request_sizes import LearnedSizes, RequestSize
 from audiencekit.errors import AudiencekitError, CountMismatch, Outcome, RequestRefused
 from audiencekit.limits import ISOLATION_REQUESTS
+from tests.cases import each_case
 
 
 class Body:
@@ -81,8 +82,8 @@ SMALL = RequestSize(1, 1, 161)
 NAMINGS = ["all", "first", "last", "zero", "beyond", "negative", "none", "one right, one beyond"]
 
 
-@pytest.mark.parametrize("names", ["all", "first"])
-@pytest.mark.parametrize("place", range(25))
+@each_case("names", ["all", "first"])
+@each_case("place", range(25))
 def test_one_bad_record_among_25_costs_few_requests(place: int, names: str) -> None:
     """Fault 20: at most 10 further requests until the one is found and all others are sent."""
     for operation in (0, 1, 99):
@@ -93,7 +94,7 @@ def test_one_bad_record_among_25_costs_few_requests(place: int, names: str) -> N
         assert judge.asked <= 10
 
 
-@pytest.mark.parametrize(("names", "most"), [("all", 10), ("first", 10), ("zero", 25), ("none", 20)])
+@each_case("names, most", [("all", 10), ("first", 10), ("zero", 25), ("none", 20)])
 def test_one_bad_record_of_60_000(names: str, most: int) -> None:
     """A full body is searched in a logarithm of requests, whatever the service names."""
     judge = Judge([number // 24 for number in range(60_000)], {31_337}, names)
@@ -127,7 +128,7 @@ def test_exactly_the_bad_ones_are_given_up(sizes: list[int], bad: set[int], name
         assert len(judge.bad) >= 5
 
 
-@pytest.mark.parametrize("names", NAMINGS)
+@each_case("names", NAMINGS)
 def test_everything_bad_halts(names: str) -> None:
     """When no record is taken, the mistake is ours: the search halts after few requests, and gives up no record."""
     judge = Judge([number // 24 for number in range(60_000)], set(range(60_000)), names)
@@ -264,8 +265,8 @@ class Limited:
 FULL = [place * 2_500 // 33_125 for place in range(33_125)]
 
 
-@pytest.mark.parametrize(
-    ("most", "measure", "ideal"),
+@each_case(
+    "most, measure, ideal",
     [({"records": 2_500}, "records", 14), ({"operations": 1_000}, "operations", 3), ({"bytes": 1_000_000}, "bytes", 4)],
 )
 def test_a_size_is_learned_and_kept_to(most: dict[str, int], measure: str, ideal: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.delivery.results import Delivered, DeliveryTally, RequestResult
@@ -19,6 +18,7 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
+from tests.cases import each_case
 
 # --- The sums of a delivery ---
 
@@ -80,8 +80,8 @@ def delivered(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("outcome", "is_confirmed"),
+@each_case(
+    "outcome, is_confirmed",
     [(Outcome.CONFIRMED, True), (Outcome.REFUSED, False), (Outcome.UNKNOWN, False), (None, False)],
 )
 def test_only_a_confirmed_outcome_counts(outcome: Outcome | None, is_confirmed: bool) -> None:
@@ -97,8 +97,8 @@ def test_complete_means_nothing_left() -> None:
     assert not delivered(error=NotFinished("interrupted")).is_complete
 
 
-@pytest.mark.parametrize(
-    ("error", "refused"),
+@each_case(
+    "error, refused",
     [
         (RequestRefused("", status=400), True),
         (NotFound("", status=404), True),

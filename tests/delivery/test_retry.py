@@ -17,6 +17,7 @@ from audiencekit.delivery.retry import Clock, Outage, RetryPolicy, RetryQuota, S
 from audiencekit.errors import NotFinished, Outcome, RateLimited, TemporarilyUnavailable, TransportFailed, UsageError
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
+from tests.cases import each_case
 from tests.delivery.scripted import Counts, Packed, Upload, busy, interrupted, plan
 
 # --- The clock of the machine, and the virtual one that the other tests trust ---
@@ -208,7 +209,7 @@ def test_quota_never_leaves_its_range(capacity: int, cost: int, events: list[str
         assert 0 <= quota.tokens <= capacity
 
 
-@pytest.mark.parametrize(("capacity", "cost"), [(-1, 5), (500, 0), (500, -5)])
+@each_case("capacity, cost", [(-1, 5), (500, 0), (500, -5)])
 def test_impossible_quota_is_refused(capacity: int, cost: int) -> None:
     """A quota that could not be spent or never ends is a usage error."""
     with pytest.raises(UsageError):
@@ -262,8 +263,8 @@ def unavailable(retry_after: float | None = None) -> TemporarilyUnavailable:
     return error
 
 
-@pytest.mark.parametrize(
-    ("failures", "shortest", "longest"),
+@each_case(
+    "failures, shortest, longest",
     [(1, 0.0, 0.0), (2, 0.25, 1.0), (3, 1.0, 4.0), (4, 4.0, 16.0), (5, 16.0, 64.0), (6, 64.0, 256.0)]
     + [(many, 75.0, 300.0) for many in (7, 8, 100, 10_000)],
 )
@@ -274,8 +275,8 @@ def test_resends_start_at_once_and_then_wait_longer(failures: int, shortest: flo
     assert policy(NoChance(1.0)).resend_delay(error, failures) == longest
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "failures", "expected"),
+@each_case(
+    "retry_after, failures, expected",
     [
         (0.0, 1, 0.0),
         (30.0, 1, 30.0),  # not at once: the service named its time
@@ -302,8 +303,8 @@ def test_waits_that_were_asked_for_are_spread_upwards() -> None:
     assert late.rate_limit_delay(limited(NOW + 900), 1) == 120.0
 
 
-@pytest.mark.parametrize(
-    ("reset_at", "expected"),
+@each_case(
+    "reset_at, expected",
     [
         (NOW + 30, 30.0),
         (NOW + 120, 120.0),
@@ -325,13 +326,13 @@ def test_rate_limit_waits_until_the_reset(reset_at: float | None, expected: floa
     assert policy().rate_limit_delay(limited(reset_at), 1) == expected
 
 
-@pytest.mark.parametrize("skew", [-86_400.0 * 30, -3600.0, 600.0, 86_400.0 * 30])
+@each_case("skew", [-86_400.0 * 30, -3600.0, 600.0, 86_400.0 * 30])
 def test_reset_is_measured_by_the_clock_of_the_service(skew: float) -> None:
     """When the answer says what time it is, our own clock may be as wrong as it likes."""
     assert policy().rate_limit_delay(limited(NOW + skew + 45, answered_at=NOW + skew), 1) == 45.0
 
 
-@pytest.mark.parametrize(("in_a_row", "expected"), [(1, 1.0), (2, 2.0), (3, 4.0), (6, 32.0), (7, 60.0), (10, 60.0)])
+@each_case("in_a_row, expected", [(1, 1.0), (2, 2.0), (3, 4.0), (6, 32.0), (7, 60.0), (10, 60.0)])
 def test_resets_that_never_help_cost_more_patience(in_a_row: int, expected: float) -> None:
     """A service that says "now" again and again is asked ever less often, so that ten refusals take minutes."""
     assert policy().rate_limit_delay(limited(NOW), in_a_row) == expected

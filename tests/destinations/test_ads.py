@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from audiencekit.destinations.ads import AUDIENCE
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("updates", "deletes", "suppressing", "parts"),
+@each_case(
+    "updates, deletes, suppressing, parts",
     [
         (100, 0, True, []),
         (0, 1, False, ["a Delete takes out all members who have any of its identifiers"]),

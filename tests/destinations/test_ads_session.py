@@ -21,6 +21,7 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
+from tests.cases import each_case
 from tests.destinations.oneaudience import OneAudience
 from tests.virtualtime import VirtualClock, run_virtually
 
@@ -61,7 +62,7 @@ def test_the_stamp_says_what_came_after_it(removes: bool, what: str) -> None:
     assert service.overtake(removes=removes).calls[2:] == ["get"]
 
 
-@pytest.mark.parametrize("description", [None, "", "Customers"])
+@each_case("description", [None, "", "Customers"])
 def test_an_audience_without_a_stamp_is_left_alone(description: str | None) -> None:
     """One exchange, and no word."""
     service = Service(description).overtake(removes=True)
@@ -77,7 +78,7 @@ def test_a_question_that_was_not_answered_is_asked_again(failed: int) -> None:
     assert len(service.told) == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     "error",
     [
         NotFound("none", status=404),

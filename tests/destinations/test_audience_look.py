@@ -26,6 +26,7 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
+from tests.cases import each_case
 from tests.destinations.oneaudience import OneAudience
 from tests.virtualtime import EPOCH, VirtualClock, run_virtually
 
@@ -38,8 +39,8 @@ def _look(service: OneAudience) -> None:
     run_virtually(look_at_audience(service, "acc7", ID, policy, service.told.append))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("audience", "told"),
+@each_case(
+    "audience, told",
     [
         ({"name": "Spring"}, ["audience 1a2b: Spring"]),
         ({}, []),
@@ -54,8 +55,8 @@ def test_an_audience_of_ours(audience: dict[str, Any], told: list[str]) -> None:
     assert (service.told, service.calls) == (told, ["get", "access"])
 
 
-@pytest.mark.parametrize(
-    ("audience", "error", "words"),
+@each_case(
+    "audience, error, words",
     [
         ({"deleted": True}, PlanRefused, "account acc7 has no audience"),
         ({"audience_type": "FLEXIBLE"}, PlanRefused, "flexible"),
@@ -72,8 +73,8 @@ def test_an_audience_that_takes_no_people(audience: dict[str, Any], error: type[
     assert service.told == []
 
 
-@pytest.mark.parametrize(
-    ("raised", "error"),
+@each_case(
+    "raised, error",
     [
         (NotFound("not there", status=404), PlanRefused),
         (Unauthorized("who", status=401), CredentialsRefused),
@@ -113,7 +114,7 @@ def test_a_service_that_stays_away() -> None:
     assert 1 < len(service.calls) < 100
 
 
-@pytest.mark.parametrize(
+@each_case(
     "raised",
     [
         RequestRefused("no such call", status=405),
@@ -141,7 +142,7 @@ def test_a_user_who_may_only_look(permissions: list[str], words: str) -> None:
     assert (service.told, "whoami" in refused.value.hint) == ([], True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "access",
     [
         {"permissions": ["ANALYST", "AD_MANAGER"]},
@@ -171,7 +172,7 @@ def test_a_token_that_may_only_read() -> None:
         _look(service)
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0, None), (20, None), (400, "400 s behind"), (-400, "400 s ahead of")])
+@each_case("seconds, words", [(0, None), (20, None), (400, "400 s behind"), (-400, "400 s ahead of")])
 def test_a_clock_that_is_off(seconds: int, words: str | None) -> None:
     """It is told, and holds no run back: signatures are corrected."""
     service = OneAudience({})

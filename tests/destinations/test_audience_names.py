@@ -6,6 +6,7 @@ import pytest
 
 from audiencekit.destinations.audience_names import check_name, find_in_name
 from audiencekit.errors import PlanRefused
+from tests.cases import each_case
 
 NAMED = {
     "jane.doe@example.com": "an email address",
@@ -42,7 +43,7 @@ PLAIN = (
 )
 
 
-@pytest.mark.parametrize(("name", "what"), NAMED.items())
+@each_case("name, what", NAMED.items())
 def test_a_name_that_names_a_person_is_refused(name: str, what: str) -> None:
     """Also when it stands in the description; the message does not repeat it."""
     for texts in ((name,), ("Autumn", name)):
@@ -52,13 +53,13 @@ def test_a_name_that_names_a_person_is_refused(name: str, what: str) -> None:
     assert check_name(name, allow=True) == (f"the name or description holds {what}: allowed by `allow_name=True`",)
 
 
-@pytest.mark.parametrize(("name", "what"), TOLD.items())
+@each_case("name, what", TOLD.items())
 def test_a_sensitive_name_is_told(name: str, what: str) -> None:
     (note,) = check_name(name)
     assert note == f"the name or description holds {what}: everyone with access to the account can read it"
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each_case("name", PLAIN)
 def test_ordinary_names_are_not(name: str) -> None:
     assert find_in_name(name) == ()
 

@@ -13,6 +13,7 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.pipeline import check
 from audiencekit.settings import load_settings
+from tests.cases import each_case
 
 AUDIENCE, LIST = Target.audience("1a2b"), Target.do_not_reach_list("1a2b")
 
@@ -42,7 +43,7 @@ def test_an_invalid_id_is_no_target(given: Any) -> None:
 NO_TARGETS = [{}, {"kind": "audience"}, *({"kind": kind, "id": "1"} for kind in (7, [], "", "Other", "a\n")), None]
 
 
-@pytest.mark.parametrize("document", NO_TARGETS)
+@each_case("document", NO_TARGETS)
 def test_an_invalid_target_is_refused(document: Any) -> None:
     """With the errors that a journal takes for damage."""
     with pytest.raises((KeyError, ValueError, TypeError)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.emulator.answers import RefusalError, add_months, format_time, parse_time, problem, refuse, success
+from tests.cases import each_case
 
 # --- Bodies of answers ---
 
@@ -46,8 +46,8 @@ def _epoch(*parts: int) -> int:
     return int(datetime(*parts, tzinfo=UTC).timestamp())  # type: ignore[misc,arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_case(
+    "text, expected",
     [
         ("2017-07-10T08:00:00-0800", _epoch(2017, 7, 10, 16)),
         ("2017-07-10T08:00:00-08:00", _epoch(2017, 7, 10, 16)),
@@ -65,7 +65,7 @@ def test_documented_forms_are_read(text: str, expected: int) -> None:
     assert parse_time(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -110,8 +110,8 @@ def test_fractions_are_cut_off() -> None:
     assert format_time(_epoch(2018, 5, 15) + 0.999) == "2018-05-15T00:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("start", "months", "expected"),
+@each_case(
+    "start, months, expected",
     [
         ((2026, 1, 15, 8, 30), 13, (2027, 2, 15, 8, 30)),
         ((2026, 12, 31), 13, (2028, 1, 31)),

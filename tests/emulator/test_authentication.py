@@ -26,6 +26,7 @@ from audiencekit.emulator.authentication import (
     parse_authorization,
     sign,
 )
+from tests.cases import each_case
 
 # --- OAuth 1.0a, against published vectors and against oauthlib over the wire ---
 
@@ -83,8 +84,8 @@ def _cases(kind: str) -> list[Any]:
     return [case for case in cases if case["kind"] == kind and case["verified"]]
 
 
-@pytest.mark.parametrize(
-    ("host", "path", "signature"),
+@each_case(
+    "host, path, signature",
     [
         ("api.twitter.com", "/1/statuses/update.json", "tnnArxj06cWHq44gCs1OSKk/jLY="),
         ("api.twitter.com", "/1.1/statuses/update.json", "hCtSmYh+iHYCEqBWrE7C7hYmtUk="),
@@ -154,7 +155,7 @@ def test_plus_and_percent_20_are_both_a_space() -> None:
     assert decode_pairs(b"a+b=c%20d&e&&f=%2B") == [(b"a b", b"c d"), (b"e", b""), (b"f", b"+")]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "header",
     [
         None,
@@ -179,8 +180,8 @@ def test_names_and_values_of_a_header_are_decoded() -> None:
     assert parse_authorization('oauth a%20b="c%2Fd" , e=""') == {"a b": "c/d", "e": ""}
 
 
-@pytest.mark.parametrize(
-    ("attribute", "text"),
+@each_case(
+    "attribute, text",
     [
         ("oauth_version", "2.0"),
         ("oauth_signature_method", "HMAC-SHA256"),
@@ -223,8 +224,8 @@ def test_a_version_may_be_left_out() -> None:
     assert _code(_call("GET", URL, authorization=header)) is None
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
+@each_case(
+    "changes, code",
     [
         ({}, None),
         ({"client_key": "localsomeoneelse"}, 32),
@@ -243,7 +244,7 @@ def test_refusals_are_told_apart(changes: dict[str, str], code: int | None) -> N
     assert _code(_signed(**changes)) == code
 
 
-@pytest.mark.parametrize(
+@each_case(
     "other",
     [
         ("POST", URL),
@@ -308,7 +309,7 @@ def test_a_seed_fixes_everything() -> None:
     assert first.credentials.access_token_secret != second.credentials.access_token_secret
 
 
-@pytest.mark.parametrize("seed", [0, 1, -5, 2**70])
+@each_case("seed", [0, 1, -5, 2**70])
 def test_credentials_are_plainly_local(seed: int) -> None:
     """They are plainly no real ones, and secrets are not in their repr."""
     credentials = make_origin(seed).credentials

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from audiencekit.emulator.bodies import MAX_DRAINED_BYTES, collector_paused, parse_json, receive
 from audiencekit.limits import MAX_BODY_BYTES
+from tests.cases import each_case
 
 
 async def _parts(*sizes: int) -> AsyncIterator[bytes]:
@@ -41,7 +42,7 @@ async def test_there_is_an_end_to_patience() -> None:
     assert not received.drained
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         b"",
@@ -73,9 +74,7 @@ def test_invalid_json_is_refused(text: bytes) -> None:
     assert caught.value.__context__ is None
 
 
-@pytest.mark.parametrize(
-    "text", [b'[ {"a" : 1.50, "b":"\\u00e9"} ]\n', b'{"a":{"a":{"a":1}}}', b"[" * 300 + b"]" * 300]
-)
+@each_case("text", [b'[ {"a" : 1.50, "b":"\\u00e9"} ]\n', b'{"a":{"a":{"a":1}}}', b"[" * 300 + b"]" * 300])
 def test_other_ways_of_writing_are_read(text: bytes) -> None:
     """White space, escapes and depth do not matter."""
     assert parse_json(text) == json.loads(text)

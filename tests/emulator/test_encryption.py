@@ -30,6 +30,7 @@ from audiencekit.emulator.encryption import (
     today,
 )
 from audiencekit.testing import run_emulator
+from tests.cases import each_case
 from tests.emulator.conftest import Caller
 from tests.moments import PATIENCE_SECONDS
 
@@ -53,7 +54,7 @@ def shake_hands(server: ssl.SSLContext, authority: Path, host: str) -> x509.Cert
     return x509.load_der_x509_certificate(client.getpeercert(binary_form=True) or b"")
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", *HOSTS])
+@each_case("host", ["localhost", "127.0.0.1", "::1", *HOSTS])
 def test_a_client_believes_every_name(host: str) -> None:
     """Those that were named, and loopback always."""
     encryption = Encryption(HOSTS, None)
@@ -148,13 +149,13 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 # --- Options of https: hosts by name or address ---
 
 
-@pytest.mark.parametrize("host", ["ads-api.example.com", "localhost", "a", "192.0.2.7", "::1", "xn--bcher-kva.example"])
+@each_case("host", ["ads-api.example.com", "localhost", "a", "192.0.2.7", "::1", "xn--bcher-kva.example"])
 def test_a_host_is_a_name_or_an_address(host: str) -> None:
     """Of version 4 or 6."""
     assert EmulatorOptions(tls=True, hosts=(host,)).hosts == (host,)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "host",
     [
         "",

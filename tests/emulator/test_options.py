@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import EmulatorOptions
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     "setting",
     [
         {"profile": "y"},
@@ -29,7 +30,7 @@ def test_impossible_settings_are_refused(setting: dict[str, Any]) -> None:
         EmulatorOptions(**setting)
 
 
-@pytest.mark.parametrize("setting", [{"profile": "x"}, {"port": 65_535}, {"rate": (1, 0.001)}])
+@each_case("setting", [{"profile": "x"}, {"port": 65_535}, {"rate": (1, 0.001)}])
 def test_possible_settings_are_taken(setting: dict[str, Any]) -> None:
     """Settings at their bounds are taken."""
     options = EmulatorOptions(**setting)

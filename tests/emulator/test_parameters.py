@@ -15,6 +15,7 @@ from audiencekit.emulator.calls import Address, Call
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.store import Store
+from tests.cases import each_case
 
 
 def _call(query: bytes) -> Call:
@@ -54,7 +55,7 @@ def test_the_echo_is_typed_and_grows() -> None:
     parameters.finish()
 
 
-@pytest.mark.parametrize("query", [b"%FF=1", b"a=%FF", b"a=%ED%A0%80"])
+@each_case("query", [b"%FF=1", b"a=%FF", b"a=%ED%A0%80"])
 def test_a_query_is_utf_8(query: bytes) -> None:
     """Bytes that are no text are refused."""
     assert _refused(lambda: Parameters(_call(query)))[0] == "ILLEGAL_CHARACTERS"
@@ -92,7 +93,7 @@ def test_numbers_of_users_and_tweets_keep_every_digit() -> None:
     assert parameters.echo == {"account_id": "a", "u": 2**63 - 1, "t": [1, 9_007_199_254_740_993]}
 
 
-@pytest.mark.parametrize("text", ["9223372036854775808", "-1", "1.0", "1e3", "\u0663", ""])
+@each_case("text", ["9223372036854775808", "-1", "1.0", "1e3", "\u0663", ""])
 def test_an_invalid_long_integer_is_refused(text: str) -> None:
     """Alone, in a list, and in the path, with the captured message where a list has it."""
     for read in (
@@ -135,15 +136,13 @@ def test_a_list_of_numbers_may_be_left_out() -> None:
     assert _refused(lambda: Parameters(_call(b"n=x")).longs("n"))[0] == "INVALID_PARAMETER"
 
 
-@pytest.mark.parametrize("text", ["https://shop.example", "http://shop.example:8080/a?b=c#d", "HTTPS://shop.example/"])
+@each_case("text", ["https://shop.example", "http://shop.example:8080/a?b=c#d", "HTTPS://shop.example/"])
 def test_addresses_of_the_web(text: str) -> None:
     """With a host; either of two schemes."""
     assert Parameters(_call(urlencode({"u": text}).encode())).web_address("u") == text
 
 
-@pytest.mark.parametrize(
-    "text", ["", "shop.example", "//shop.example", "ftp://shop.example", "https://", "https://[", "https://a b"]
-)
+@each_case("text", ["", "shop.example", "//shop.example", "ftp://shop.example", "https://", "https://[", "https://a b"])
 def test_an_invalid_address_is_refused(text: str) -> None:
     """An empty one too, unless it takes away what was there."""
     query = urlencode({"u": text}).encode()

@@ -23,6 +23,7 @@ from audiencekit.emulator.routing import (
     Router,
     Window,
 )
+from tests.cases import each_case
 
 # --- Which handler answers ---
 
@@ -41,8 +42,8 @@ _ROUTES = [
 ROUTER = Router(_ROUTES)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "address", "ids"),
+@each_case(
+    "method, path, address, ids",
     [
         ("GET", "/12/accounts/a1/things", Address.ADS, {"account_id": "a1"}),
         ("POST", "/12/accounts/a1/things", Address.SANDBOX, {"account_id": "a1"}),
@@ -57,8 +58,8 @@ def test_a_path_is_found_with_its_ids(method: str, path: str, address: Address, 
     assert (match.route.method, match.ids) == (method, ids)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "address", "status", "code"),
+@each_case(
+    "method, path, address, status, code",
     [
         ("GET", "/", Address.ADS, 404, "ROUTE_NOT_FOUND"),
         ("GET", "", Address.ADS, 404, "ROUTE_NOT_FOUND"),
@@ -103,15 +104,15 @@ def test_a_wrong_method_hears_the_right_ones() -> None:
     assert caught.value.answer.headers == {"Allow": "GET, POST"}
 
 
-@pytest.mark.parametrize(("version", "path"), [("11", "things"), ("5", "things"), ("5", "old"), ("12", "things")])
+@each_case("version, path", [("11", "things"), ("5", "things"), ("5", "old"), ("12", "things")])
 def test_earlier_versions_are_answered_where_they_are_wanted(version: str, path: str) -> None:
     """As today's, unless they have a path of their own."""
     match = Router(_ROUTES, EARLIER).find("GET", f"/{version}/accounts/a1/{path}", Address.ADS)
     assert (match.route.path, match.ids) == (f"/accounts/:account_id/{path}", {"account_id": "a1"})
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
+@each_case(
+    "method, path, status",
     [
         ("GET", "/4/accounts/a1/things", 400),
         ("GET", "/13/accounts/a1/things", 400),
@@ -126,8 +127,8 @@ def test_earlier_versions_refuse_as_todays(method: str, path: str, status: int) 
     assert caught.value.answer.status == status
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
+@each_case(
+    "method, path",
     [
         ("GET", "/labs/2/tweets"),
         ("POST", "/labs/2/tweets/sample/stream"),
@@ -147,8 +148,8 @@ def test_the_retired_endpoints_have_no_answer(method: str, path: str) -> None:
 SMALL = Window("small", 3, 10.0, each_endpoint=True)
 
 
-@pytest.mark.parametrize(
-    ("window", "requests", "seconds"),
+@each_case(
+    "window, requests, seconds",
     [
         (USERS, 1_500, 60),
         (WRITES, 450, 60),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from audiencekit.identifiers.bare_numbers import (
     LARGE_COUNTRIES,
     digits_of,
@@ -14,6 +12,7 @@ from audiencekit.identifiers.bare_numbers import (
     mobile_pattern,
     reads_as_phone_number,
 )
+from tests.cases import each_case
 
 # --- Numbers of cards and accounts. The right ones are examples that issuers and the registry of IBANs publish ---
 
@@ -29,13 +28,13 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", RIGHT)
+@each_case("text", RIGHT)
 def test_right_numbers(text: str) -> None:
     """Of every issuer, in groups or not."""
     assert is_payment_number(text)
 
 
-@pytest.mark.parametrize("text", WRONG)
+@each_case("text", WRONG)
 def test_other_numbers(text: str) -> None:
     """A wrong check digit, prefix, length or country, and serial numbers of devices, which have check digits, too."""
     assert not is_payment_number(text)
@@ -85,7 +84,7 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("text", "country", "expected"), [case[1:] for case in READ], ids=[case[0] for case in READ])
+@each_case("text, country, expected", [case[1:] for case in READ])
 def test_a_bare_phone_number_is_recognised_by_the_numbering_plans(
     text: str, country: str | None, expected: bool
 ) -> None:
@@ -101,7 +100,7 @@ def test_digits_of_a_text_are_those_of_a_number() -> None:
     assert [digits_of(text) for text in ("1234567", "1" * 18, "12 345678", "12a345678", "+4915112345678")] == [""] * 5
 
 
-@pytest.mark.parametrize("country", LARGE_COUNTRIES)
+@each_case("country", LARGE_COUNTRIES)
 def test_mobile_numbers_have_no_other_lengths(country: str) -> None:
     """All that the pattern of a country takes is as long as its mobile numbers are."""
     least, most = re._parser.parse(mobile_pattern(country)).getwidth()  # type: ignore[attr-defined]

@@ -1,13 +1,12 @@
 """The questions that come before the rule of any kind."""
 
-import pytest
-
 from audiencekit.identifiers.common_checks import refuse_at_once
 from audiencekit.identifiers.kinds import Reason
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("trimmed", "expected"),
+@each_case(
+    "trimmed, expected",
     [
         ("", Reason.EMPTY),
         ("N/A", Reason.PLACEHOLDER),

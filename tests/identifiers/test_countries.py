@@ -6,10 +6,10 @@ from collections import Counter
 from typing import Any
 
 import phonenumbers
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.countries import COUNTRIES, IN_OTHER_LANGUAGES, find_country
+from tests.cases import each_case
 
 # --- The table of countries: complete, and without two meanings ---
 
@@ -121,15 +121,13 @@ def test_codes_names_and_everyday_variants_are_found(wrong: Any) -> None:
     assert wrong(lambda text: find_country(text) or "", KNOWN) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "country"), [("+49", "DE"), (" +44 ", "GB"), ("0033", "FR"), ("+1", "US"), ("+ 39", "IT")]
-)
+@each_case("text, country", [("+49", "DE"), (" +44 ", "GB"), ("0033", "FR"), ("+1", "US"), ("+ 39", "IT")])
 def test_a_calling_code_is_its_country(text: str, country: str) -> None:
     """Of several countries the main one."""
     assert find_country(text) == country
 
 
-@pytest.mark.parametrize("text", UNKNOWN)
+@each_case("text", UNKNOWN)
 def test_anything_else_is_no_country(text: str) -> None:
     """Digits without a plus, ambiguous names and nothing at all are not guessed."""
     assert find_country(text) is None

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from types import FrameType
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from benchmarks.values.fragments import fill_cell
+from tests.cases import each_case
 
 ONE_OF_EACH = {
     Kind.EMAIL: (" Ada@Example.com", "ada@example.com"),
@@ -24,14 +24,14 @@ ONE_OF_EACH = {
 }
 
 
-@pytest.mark.parametrize("kind", Kind)
+@each_case("kind", Kind)
 def test_each_kind_has_its_rule(kind: Kind) -> None:
     """Every kind normalises by its own rule."""
     text, expected = ONE_OF_EACH[kind]
     assert normalize_identifier(kind, text) == expected
 
 
-@pytest.mark.parametrize("kind", Kind)
+@each_case("kind", Kind)
 def test_nothing_is_empty_and_null_a_placeholder_for_every_kind(kind: Kind) -> None:
     """Cells without a value have the same reason everywhere."""
     assert normalize_identifier(kind, "") is Reason.EMPTY
@@ -40,7 +40,7 @@ def test_nothing_is_empty_and_null_a_placeholder_for_every_kind(kind: Kind) -> N
     assert normalize_identifier(kind, "#N/A") is Reason.PLACEHOLDER
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind.is_hashed])
+@each_case("kind", [kind for kind in Kind if kind.is_hashed])
 def test_a_hash_in_a_raw_column_is_never_hashed_again(kind: Kind) -> None:
     """A SHA-256 is refused by every kind that is hashed, in either case."""
     assert normalize_identifier(kind, "0a" * 32) is Reason.ALREADY_HASHED
@@ -64,7 +64,7 @@ def test_any_text_of_any_kind_gives_a_value_or_a_reason(kind: Kind, text: str, c
         assert normalize_identifier(kind, once) == once
 
 
-@pytest.mark.parametrize("module", ["kinds", "countries", "texts"])
+@each_case("module", ["kinds", "countries", "texts"])
 def test_light_modules_load_no_metadata(module: str) -> None:
     """Modules that the help of the command line imports load neither phonenumbers nor email-validator."""
     program = (
@@ -90,7 +90,7 @@ def _calls(kind: Kind, text: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("kind", Kind)
+@each_case("kind", Kind)
 def test_a_long_cell_takes_no_more_steps_than_a_short_one(kind: Kind) -> None:
     """Whatever is repeated: no rule goes through a long cell in Python, so the work of each call is one of C's.
 

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.email import NO_LETTERS, PROVIDERS, distance, likely_provider, normalize_email
 from audiencekit.identifiers.kinds import Reason
+from tests.cases import each_case
 
 # --- Addresses that reach no one, or no person ---
 
@@ -21,8 +22,8 @@ ENDS = ["con", "cmo", "cm", "om", "comm", "vom", "ocm", "xom", "cpm"]
 MOST_MEANT = ["gmail.com", "yahoo.com", "hotmail.com", "outlook.com", "icloud.com", "googlemail.com", "comcast.net"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
+@each_case(
+    "typed, meant",
     [
         ("gamil.com", "gmail.com"),
         ("gmial.com", "gmail.com"),
@@ -41,7 +42,7 @@ def test_typing_errors(typed: str, meant: str) -> None:
     assert likely_provider(typed) == meant
 
 
-@pytest.mark.parametrize(
+@each_case(
     "domain",
     [
         *PROVIDERS,
@@ -93,8 +94,8 @@ def _slip(draw: random.Random, meant: str) -> tuple[str, str]:
             return domain, meant
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "steps"),
+@each_case(
+    "one, other, steps",
     [("gmail", "gmail", 0), ("gmial", "gmail", 1), ("gail", "gmail", 1), ("ggmail", "gmail", 1), ("abc", "xyz", 3)],
 )
 def test_steps_between_two_words(one: str, other: str, steps: int) -> None:
@@ -330,8 +331,8 @@ def _is_as_recorded(case: dict[str, Any]) -> bool:
     return not isinstance(ours, Reason) and ours == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
+@each_case(
+    "text, answer",
     [
         ("mailto:Ada@larchpost.example", "ada@larchpost.example"),
         ("MAILTO: ada@larchpost.example,", "ada@larchpost.example"),
@@ -366,8 +367,8 @@ def test_marks_of_spreadsheets_and_lists_come_off(text: str, answer: str | Reaso
     assert normalize_email(text) == answer
 
 
-@pytest.mark.parametrize(
-    ("text", "is_valid"),
+@each_case(
+    "text, is_valid",
     [
         ("a..b@docomo.ne.jp", True),
         ("a.@ezweb.ne.jp", True),

@@ -23,6 +23,7 @@ from audiencekit.identifiers.kinds import (
     looks_hashed,
 )
 from audiencekit.profile import PROFILES
+from tests.cases import each_case
 
 # --- Hashes of identifiers, against published vectors, and identifiers that arrive hashed ---
 
@@ -191,7 +192,7 @@ def test_hashes_are_accepted_in_any_case_and_leave_in_lower_case() -> None:
     assert accept_hashed(f"\ufeff {digest.upper()}\n") == digest
 
 
-@pytest.mark.parametrize("before", ["0x", "0X", "\\x", " \\x"])
+@each_case("before", ["0x", "0X", "\\x", " \\x"])
 def test_hex_behind_the_prefix_of_a_database_is_the_same_hash(before: str) -> None:
     """SQL Server and PostgreSQL write bytes so."""
     assert accept_hashed(before + "0A" * 32) == "0a" * 32
@@ -213,7 +214,7 @@ def test_other_hashes_say_why(wrong: Any) -> None:
     assert wrong(accept_hashed, REFUSED) == []
 
 
-@pytest.mark.parametrize("position", range(len(PLACEHOLDERS)))
+@each_case("position", range(len(PLACEHOLDERS)))
 def test_hashes_of_placeholders_are_refused(position: int) -> None:
     """The hash of nothing is nothing, in either case of its hex."""
     digest = hashlib.sha256(PLACEHOLDERS[position].encode()).hexdigest()
@@ -274,13 +275,13 @@ def test_profiles_name_forms_that_rules_know() -> None:
         assert profile.device_id_case in get_args(known["device_id_case"])
 
 
-@pytest.mark.parametrize("country", ["DE", "germany", "United States of America", "", None])
+@each_case("country", ["DE", "germany", "United States of America", "", None])
 def test_a_default_country_is_anything_that_means_one(country: str | None) -> None:
     """Codes and names are taken; nothing means that none is assumed."""
     assert Rules(default_country=country).default_country == country
 
 
-@pytest.mark.parametrize("country", ["Atlantis", "+999", "DEUTSCH"])
+@each_case("country", ["Atlantis", "+999", "DEUTSCH"])
 def test_an_unknown_default_country_is_a_usage_error(country: str) -> None:
     """It is refused at construction, not row by row."""
     with pytest.raises(UsageError, match="default country"):

@@ -6,12 +6,12 @@ import base64
 import random
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.partner_user_id import decoded_forms, looks_personal, normalize_partner_user_id
 from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
+from tests.cases import each_case
 
 # --- Texts that are written in another way ---
 
@@ -30,7 +30,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@each_case("text, expected", [case[1:] for case in CASES])
 def test_the_text_inside_a_disguise_is_found(text: str, expected: list[str]) -> None:
     """The text itself; nothing where none is a person's."""
     assert list(decoded_forms(text)) == expected
@@ -45,7 +45,7 @@ def test_an_address_is_found_in_every_way(address: str) -> None:
         assert list(decoded_forms(text)) == [address]
 
 
-@pytest.mark.parametrize("size", [8, 12, 16, 24])
+@each_case("size", [8, 12, 16, 24])
 def test_random_ids_hold_nothing(size: int) -> None:
     """Of letters and digits, of the signs of base64, and hexadecimal."""
     chance = random.Random(size)
@@ -167,7 +167,7 @@ def test_any_text_passes_unchanged_or_gives_a_reason(text: str) -> None:
     assert isinstance(answer, Reason) or answer == text
 
 
-@pytest.mark.parametrize("letter", ["a", "ü", "1", "\0"])
+@each_case("letter", ["a", "ü", "1", "\0"])
 def test_long_texts_are_no_ids(letter: str) -> None:
     """Nothing is looked through for a person's data that is longer than any id, and so nothing longer is sent."""
     assert normalize_partner_user_id(letter * (MAX_PARTNER_USER_ID_LENGTH + 1)) is Reason.TOO_LONG

@@ -13,14 +13,15 @@ from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Reason, Rules
 from audiencekit.identifiers.phone_number import behind_former_prefix, is_international, normalize_phone_number
+from tests.cases import each_case
 
 # --- Abolished prefixes are recognised by country, by their digits and by how many follow ---
 
 NUMBER = "5512345678"
 
 
-@pytest.mark.parametrize("prefix", ["01", "044", "045"])
-@pytest.mark.parametrize("has_code", [True, False])
+@each_case("prefix", ["01", "044", "045"])
+@each_case("has_code", [True, False])
 def test_national_prefixes_of_mexico_come_off(prefix: str, has_code: bool) -> None:
     """With the calling code before them and without it."""
     assert behind_former_prefix(52, prefix + NUMBER, has_code=has_code) == NUMBER
@@ -32,8 +33,8 @@ def test_a_1_comes_off_behind_the_calling_code_only() -> None:
     assert behind_former_prefix(52, "1" + NUMBER, has_code=False) is None
 
 
-@pytest.mark.parametrize(
-    ("calling_code", "digits"),
+@each_case(
+    "calling_code, digits",
     [(52, NUMBER), (52, f"1{NUMBER}0"), (52, "15512345"), (52, f"02{NUMBER}"), (57, f"1{NUMBER}")],
 )
 def test_other_digits_stay(calling_code: int, digits: str) -> None:
@@ -303,7 +304,7 @@ def test_possible_numbers_pass_by_rule() -> None:
     assert normalize_phone_number("000001", country="DE", rules=possible) is Reason.NOT_POSSIBLE
 
 
-@pytest.mark.parametrize("country", ["US", "DE", "IN", "BR"])
+@each_case("country", ["US", "DE", "IN", "BR"])
 def test_possible_numbers_with_the_digits_of_the_calling_code_are_not_ambiguous(country: str) -> None:
     """A second reading counts only when it is a valid number."""
     example = phonenumbers.example_number_for_type(country, phonenumbers.PhoneNumberType.FIXED_LINE)
@@ -318,7 +319,7 @@ def test_digits_form_drops_the_plus() -> None:
     assert normalize_phone_number("+49 1511 2345678", rules=Rules(phone_form="digits")) == "4915112345678"
 
 
-@pytest.mark.parametrize("number", ["+999 123 456 789", "12", "call the office", "+0151", "+49"])
+@each_case("number", ["+999 123 456 789", "12", "call the office", "+0151", "+49"])
 def test_a_refused_number_holds_no_frame(number: str) -> None:
     """Values of its callers are freed with them, before any garbage is collected."""
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.several_values import MAY_DIVIDE, values_in
+from tests.cases import each_case
 
 ADA, BOB = "ada@example.com", "bob@example.com"
 EMAIL, PHONE = Kind.EMAIL, Kind.PHONE_NUMBER
 
 
-@pytest.mark.parametrize("between", [",", ", ", " / ", "/", " & ", " or ", " OR ", " und ", " o ", "、", ",\xa0"])
+@each_case("between", [",", ", ", " / ", "/", " & ", " or ", " OR ", " und ", " o ", "、", ",\xa0"])
 def test_addresses_are_divided(between: str) -> None:
     """By signs and words that are in no address."""
     assert values_in(EMAIL, f" {ADA}{between}{BOB}") == [ADA, BOB]
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"),
+@each_case(
+    "kind, text",
     [
         (EMAIL, ADA),
         (EMAIL, f"{ADA},, {BOB}"),
@@ -40,7 +40,7 @@ def test_other_texts_are_not(kind: Kind, text: str) -> None:
     assert values_in(kind, text) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["+1 212 234 5600,+44 20 7946 0958", "0171 1234567 / +49 30 123456", "(212) 234-5600 & (212) 234-5601"]
 )
 def test_whole_numbers_are_divided(text: str) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.texts import (
@@ -26,6 +25,7 @@ from audiencekit.identifiers.texts import (
     trim,
     unmarked,
 )
+from tests.cases import each_case
 
 # --- Placeholders for unknown values ---
 
@@ -49,13 +49,13 @@ NUMBERS = [
 NO_NUMBERS = ["", "1", "1111", "123456", "2345678", "9876543", "98765432", "1234568", "11111112", "12345678901"]
 
 
-@pytest.mark.parametrize("word", ["null", "NULL", "None", "NaN", "n/a", "N/A", "#N/A", "-", "unknown", "\\N", "<NA>"])
+@each_case("word", ["null", "NULL", "None", "NaN", "n/a", "N/A", "#N/A", "-", "unknown", "\\N", "<NA>"])
 def test_words_for_nothing_are_placeholders_in_any_case(word: str) -> None:
     """The case of a placeholder does not matter."""
     assert is_placeholder(word)
 
 
-@pytest.mark.parametrize("word", ["", "0", "ada", "naa", "test", "nullable", "no", "info", "x"])
+@each_case("word", ["", "0", "ada", "naa", "test", "nullable", "no", "info", "x"])
 def test_other_words_are_not(word: str) -> None:
     """The list is closed: nothing is a placeholder by resemblance."""
     assert not is_placeholder(word)
@@ -129,8 +129,8 @@ def test_mangled_numbers_are_seen() -> None:
     assert [text for text in WHOLE if is_mangled(text)] == []
 
 
-@pytest.mark.parametrize(
-    ("digits", "rounded"),
+@each_case(
+    "digits, rounded",
     [
         ("123456789012345000", True),
         ("1234567890123450000", True),
@@ -164,7 +164,7 @@ MARKS = {
 CONTROLS = {"NUL": "\0", "escape": "\x1b", "Ctrl-Z": "\x1a", "unit separator": "\x1f", "C1": "\x9b", "delete": "\x7f"}
 
 
-@pytest.mark.parametrize("name", MARKS)
+@each_case("name", MARKS)
 def test_marks_come_off_at_the_ends_and_are_seen_inside(name: str) -> None:
     """A mark at the ends is an accident of copying, inside it changes the value."""
     mark = MARKS[name]
@@ -172,7 +172,7 @@ def test_marks_come_off_at_the_ends_and_are_seen_inside(name: str) -> None:
     assert has_invisible(f"a{mark}b")
 
 
-@pytest.mark.parametrize("name", CONTROLS)
+@each_case("name", CONTROLS)
 def test_controls_stay_and_are_seen(name: str) -> None:
     """A control character is never taken off silently."""
     assert trim(CONTROLS[name]) == CONTROLS[name]

@@ -20,6 +20,7 @@ from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.records import UPDATE
 from audiencekit.records.tally import Tally
 from audiencekit.sources.arrow import TypedColumns
+from tests.cases import each_case
 
 EMAILS = ["ann@example.com", "no address", None, "Bob@Example.com ", "ann@example.com", "test@"]
 ANN, BOB = "ann@example.com", "bob@example.com"
@@ -86,8 +87,8 @@ def test_rows_may_have_numbers_of_their_own() -> None:
         _outcomes([without], _work(names_rows=True))
 
 
-@pytest.mark.parametrize(
-    ("types", "split_cells", "columns", "cells", "expected"),
+@each_case(
+    "types, split_cells, columns, cells, expected",
     [
         ((pa.string(),), None, {0: Kind.EMAIL}, [[ANN, None, BOB]], {"email": [_hash(ANN), None, _hash(BOB)]}),
         (
@@ -114,7 +115,6 @@ def test_rows_may_have_numbers_of_their_own() -> None:
             {"email": [_hash(ANN), None, _hash(BOB), None], "partner_user_id": [None, "a-1", "b-22", "c"]},
         ),
     ],
-    ids=["one column", "two columns", "cells that are split", "lists, and plain texts", "no value", "rows without one"],
 )
 def test_only_what_can_have_several_values_is_a_list(
     types: tuple[Any, ...],
@@ -139,7 +139,7 @@ def test_only_what_can_have_several_values_is_a_list(
     assert {kind: [by_row[row][kind] for row in sorted(by_row)] for kind in expected} == expected
 
 
-@pytest.mark.parametrize("words", [["update", "DELETE", "Delete"], ["delete"] * 3, ["update"] * 3])
+@each_case("words", [["update", "DELETE", "Delete"], ["delete"] * 3, ["update"] * 3])
 def test_rows_may_say_what_becomes_of_them(words: list[str]) -> None:
     """All of a batch the same, or each another thing."""
     mapping = replace(MAPPING, operation=0, operation_name="verb")

@@ -6,11 +6,11 @@ import json
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.notifications.messages import body_of, compose, sign
 from audiencekit.personal import Secret
+from tests.cases import each_case
 from tests.notifications.endings import NOW, ending, report
 from tests.test_docs import ROOT
 
@@ -54,8 +54,8 @@ def test_neither_columns_nor_files_nor_notes_are_told() -> None:
         assert b"Spring" in body
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
+@each_case(
+    "name, shown",
     [
         ("Spring 2026", "Spring 2026"),
         ("for ada@example.com", None),

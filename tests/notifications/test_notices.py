@@ -9,15 +9,14 @@ import pytest
 from audiencekit.errors import UsageError
 from audiencekit.notifications.notices import Rules, find_notices, notice_id
 from audiencekit.reporting.report import RowCounts
+from tests.cases import each_case
 from tests.notifications.endings import ending, report
 
 EMPTY = RowCounts(read=0)
 SYNCED = {"members_after": 800}
 
 
-@pytest.mark.parametrize(
-    ("rules", "end", "expected"),
-    [
+@each_case("rules, end, expected", [
         ([], ending(), []),
         ([], ending("incomplete"), ["failed"]),
         ([], ending("incomplete", was_killed=True), ["killed"]),
@@ -49,16 +48,13 @@ SYNCED = {"members_after": 800}
         (["expiry=30d"], ending(document=report(expires_at="2026-12-28T03:30:01Z")), []),
         (["expiry=30d"], ending(expiring=1), ["expiry"]),
         (["expiry=30d"], ending(document=report(expires_at="2026-12-01T00:00:00Z"), expiring=0), []),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_notice_follows_from_the_end_of_a_run(rules: list[str], end: Any, expected: list[str]) -> None:
     assert list(find_notices(end, Rules.read(rules))) == expected
 
 
-@pytest.mark.parametrize(
-    "rule", ["", "failed", "empty=1", "rejected", "rejected=", "rejected=1.1", "rejected=-0.1", "rejected=nan",
-             "fewer=1e-3", "minutes=inf", "expiry=soon", "size=3"],
-)  # fmt: skip
+@each_case("rule", ["", "failed", "empty=1", "rejected", "rejected=", "rejected=1.1", "rejected=-0.1", "rejected=nan",
+             "fewer=1e-3", "minutes=inf", "expiry=soon", "size=3"])  # fmt: skip
 def test_an_invalid_rule_is_refused(rule: str) -> None:
     with pytest.raises(UsageError):
         Rules.read([rule])

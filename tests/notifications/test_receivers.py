@@ -12,12 +12,13 @@ from audiencekit.notifications.receivers import Address, Receiver, find_receiver
 from audiencekit.personal import Secret
 from audiencekit.settings import Settings, load_settings
 from audiencekit.settings_file import read_settings_file, settings_path, write_settings_file
+from tests.cases import each_case
 
 LONG = "0123456789abcdef"
 
 
-@pytest.mark.parametrize(
-    ("text", "facts"),
+@each_case(
+    "text, facts",
     [
         ("https://hooks.example.com/services/T0/B0/x", (True, False, "hooks.example.com", 443)),
         ("https://hooks.example.com:8443?sig=x", None),

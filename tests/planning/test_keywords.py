@@ -18,6 +18,7 @@ from audiencekit.errors import UsageError
 from audiencekit.planning.keywords import ABOUT, ELSEWHERE, Keywords, SourceKeywords, SyncKeywords
 from audiencekit.planning.options import plain_keywords, read_keywords
 from audiencekit.profile import SPEC
+from tests.cases import each_case
 
 DOORS = {
     "check": Keywords,
@@ -37,7 +38,7 @@ def test_every_keyword_has_a_line() -> None:
     assert not ELSEWHERE.keys() & ABOUT.keys()
 
 
-@pytest.mark.parametrize("name", DOORS)
+@each_case("name", DOORS)
 def test_help_shows_every_keyword_with_its_type_and_default(name: str) -> None:
     """As a console and a notebook do, which ask for the signature."""
     door, keywords = getattr(audiencekit, name), DOORS[name]

@@ -22,6 +22,7 @@ from audiencekit.planning.options import (
 )
 from audiencekit.profile import SPEC, find_profile
 from audiencekit.records.batches import ColumnMapping, MappedColumn
+from tests.cases import each_case
 
 
 def _refused(destination: Destination, *paths: str, **keywords: Any) -> str:
@@ -33,8 +34,8 @@ def _refused(destination: Destination, *paths: str, **keywords: Any) -> str:
     return ""
 
 
-@pytest.mark.parametrize(
-    ("destination", "keywords", "is_refused"),
+@each_case(
+    "destination, keywords, is_refused",
     [
         (AUDIENCE, {"suppress": ["optouts.csv"], "consent_column": "marketing=yes"}, False),
         (DO_NOT_REACH_LIST, {}, False),
@@ -49,8 +50,8 @@ def test_a_do_not_reach_list_takes_no_suppression(
     assert ("suppression has no meaning" in _refused(destination, "list.csv", **keywords)) is is_refused
 
 
-@pytest.mark.parametrize(
-    ("paths", "suppress", "is_refused"),
+@each_case(
+    "paths, suppress, is_refused",
     [(("-",), (), False), ((), ("-",), False), (("-", "-"), (), True), (("-",), ("-",), True), ((), ("-", "-"), True)],
 )
 def test_standard_input_is_read_once(paths: tuple[str, ...], suppress: tuple[str, ...], is_refused: bool) -> None:
@@ -105,7 +106,7 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("keywords", WRONG, ids=repr)
+@each_case("keywords", WRONG)
 def test_a_value_of_another_type_is_a_usage_error(keywords: Any) -> None:
     """And no AttributeError from wherever it is used first."""
     with pytest.raises(UsageError):
@@ -114,10 +115,8 @@ def test_a_value_of_another_type_is_a_usage_error(keywords: Any) -> None:
         read_keywords(keywords, SPEC)
 
 
-@pytest.mark.parametrize("hashed", ["email", Kind.EMAIL, ["email"], {Kind.EMAIL}, ("email", "email")])
-@pytest.mark.parametrize(
-    "columns", [{"email": "mail"}, [("email", "mail")], ((Kind.EMAIL, "mail"),), [["email", "mail"]]]
-)
+@each_case("hashed", ["email", Kind.EMAIL, ["email"], {Kind.EMAIL}, ("email", "email")])
+@each_case("columns", [{"email": "mail"}, [("email", "mail")], ((Kind.EMAIL, "mail"),), [["email", "mail"]]])
 def test_kinds_are_texts_however_they_are_gathered(hashed: Any, columns: Any) -> None:
     """As JSON keeps them, too."""
     for keywords in ({"hashed": hashed, "columns": columns}, plain_keywords({"hashed": hashed, "columns": columns})):
@@ -125,7 +124,7 @@ def test_kinds_are_texts_however_they_are_gathered(hashed: Any, columns: Any) ->
         assert (source.hashed, source.columns) == (frozenset({Kind.EMAIL}), ((Kind.EMAIL, "mail"),))
 
 
-@pytest.mark.parametrize("ignore", ["Fax", ["Fax"], ("Fax",), {"Fax"}, iter(["Fax"])])
+@each_case("ignore", ["Fax", ["Fax"], ("Fax",), {"Fax"}, iter(["Fax"])])
 def test_columns_to_ignore_are_kept_for_a_resumed_run(ignore: Any) -> None:
     """One or several, as JSON keeps them."""
     plain = plain_keywords({"ignore": ignore})

@@ -39,6 +39,7 @@ from audiencekit.records.record_bits import Bits
 from audiencekit.reporting.report import Plan
 from audiencekit.selection.selection import Selection
 from audiencekit.settings import load_settings
+from tests.cases import each_case
 from tests.planning.withheld import write
 
 WITHOUT_COUNTRY = [f"p{number}@example.com,0301234{number:04}" for number in range(200)]
@@ -125,8 +126,8 @@ def _options(**keywords: Any) -> Options:
     return read_keywords(keywords, find_profile("spec"))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("name", "keywords", "is_revised", "hint"),
+@each_case(
+    "name, keywords, is_revised, hint",
     [
         (None, {}, False, None),
         ("customer type", {"operation": "update"}, False, None),
@@ -151,8 +152,8 @@ def test_a_column_of_operations_without_its_option_is_refused(
     assert [hint in (each.hint or "") for each in refusals] == ([True] if hint else [])
 
 
-@pytest.mark.parametrize(
-    ("sent", "suppressed", "keywords", "cause"),
+@each_case(
+    "sent, suppressed, keywords, cause",
     [
         (0, 0, {}, None),
         (1, 1, {}, None),
@@ -173,8 +174,8 @@ def test_a_source_of_suppressed_records_alone_is_refused(
     assert all("all of 2 records" in str(each) for each in refusals)
 
 
-@pytest.mark.parametrize(
-    ("people", "few_people", "is_refused"),
+@each_case(
+    "people, few_people, is_refused",
     [
         (0, "refuse", False),
         (1, "refuse", True),
@@ -190,9 +191,8 @@ def test_a_change_of_few_people_is_refused_where_asked(people: int, few_people: 
     assert bool(refuse_few(people, options, AUDIENCE)) is is_refused
 
 
-@pytest.mark.parametrize(
-    ("days", "updates", "deletes", "is_refused"),
-    [(1, 1, 0, False), (-1, 1, 1, True), (-1, 0, 1, False), (-1, 0, 0, False)],
+@each_case(
+    "days, updates, deletes, is_refused", [(1, 1, 0, False), (-1, 1, 1, True), (-1, 0, 1, False), (-1, 0, 0, False)]
 )
 def test_entries_that_have_expired_are_refused(days: int, updates: int, deletes: int, is_refused: bool) -> None:
     """But no Delete, whose time does not end."""

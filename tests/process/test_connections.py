@@ -22,15 +22,13 @@ from audiencekit.process.connections import Connections, open_tls, read_proxy
 from audiencekit.profile import SPEC
 from tests.api.cleanliness import CANARY, assert_clean
 from tests.authorities import Authority
+from tests.cases import each_case
 from tests.connectproxy import ConnectProxy, proxying
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["http://HOST", "https://HOST:1", "HOST:3128", "http://HOST:3128/x", "http://HOST:99999", "socks5://HOST:1",
+@each_case("address", ["http://HOST", "https://HOST:1", "HOST:3128", "http://HOST:3128/x", "http://HOST:99999", "socks5://HOST:1",
      "http://HOST@h:1", "http://a:HOST@h", "http://a:b@HOST@h:1", "http://[HOST]:1", "http://[::zz]:1", "HOST",
-     "http://a:HOST\n@h:1"],
-)  # fmt: skip
+     "http://a:HOST\n@h:1"])  # fmt: skip
 def test_an_address_that_is_none_is_refused_and_not_shown(address: str) -> None:
     """It may hold a password."""
     with pytest.raises(UsageError, match="AUDIENCEKIT_PROXY") as caught:

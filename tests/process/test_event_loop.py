@@ -21,6 +21,7 @@ from audiencekit.errors import NotFinished
 from audiencekit.limits import CANCELLATION_SECONDS
 from audiencekit.process.cancellation import cancellable, interruptible
 from audiencekit.process.event_loop import blocking, closed_to_its_end, to_its_end
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 from tests.virtualtime import run_virtually
 
@@ -79,6 +80,7 @@ def test_an_interrupt_cancels_what_runs_beside_a_loop(work: str, expected: str) 
 INTERRUPTED = """
 import asyncio, os, signal, sys, threading
 from audiencekit.process.event_loop import blocking
+from tests.cases import each_case
 
 async def stubborn_async():
     interrupter.start()
@@ -113,7 +115,7 @@ def test_no_traceback_of_the_door_shows_what_was_given() -> None:
     assert not any({"given", "keywords"} & set(frame.f_locals) for frame in frames)
 
 
-@pytest.mark.parametrize("name", DOORS)
+@each_case("name", DOORS)
 def test_every_door_has_the_parameters_of_what_it_awaits(name: str) -> None:
     """So that help and completion say all that there is."""
     door, awaited = getattr(audiencekit, name), getattr(audiencekit, f"{name}_async")
@@ -221,7 +223,7 @@ async def _cancelled(work: Callable[[], Coroutine[Any, Any, Any]], *moments: flo
     return (asyncio.CancelledError() if task.cancelled() else task.exception() or AssertionError()), loop.time()
 
 
-@pytest.mark.parametrize("name", AWAITED)
+@each_case("name", AWAITED)
 def test_every_awaited_function_is_cancellable(name: str) -> None:
     """So that a new one cannot be forgotten; and programs that ask see that it is to be awaited."""
     function = getattr(audiencekit, name)
@@ -229,8 +231,8 @@ def test_every_awaited_function_is_cancellable(name: str) -> None:
     assert inspect.iscoroutinefunction(function)
 
 
-@pytest.mark.parametrize(
-    ("drain", "interruptions", "moments", "ended_at"),
+@each_case(
+    "drain, interruptions, moments, ended_at",
     [
         (3.0, 2, (10,), 13.0),  # what is under way has its time
         (60.0, 2, (10,), 10.0 + CANCELLATION_SECONDS),  # and no more

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from audiencekit.process.memory import give_back, giving_back, share_heap, zeros, zeros_by_page
+from tests.cases import each_case
 from tests.processes import ROOT
 
 MEGABYTE = 1_000_000
@@ -117,8 +118,8 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error:
     assert "ARROW_DEFAULT_MEMORY_POOL" not in os.environ
 
 
-@pytest.mark.parametrize("make", [zeros, zeros_by_page])
-@pytest.mark.parametrize("size", [1, 4_096, 5_000_001])
+@each_case("make", [zeros, zeros_by_page])
+@each_case("size", [1, 4_096, 5_000_001])
 def test_a_table_of_zeros(make: Callable[[int], memoryview], size: int) -> None:
     """As large as it was asked for, and to be written everywhere."""
     table = make(size)
@@ -161,6 +162,7 @@ def test_buffers_that_are_begun_take_a_page_each() -> None:
 SCRIPT = """
 import contextlib, resource
 from audiencekit.process.memory import RESERVE_BYTES, keep_reserve, release_reserve
+from tests.cases import each_case
 keep_reserve()
 resource.setrlimit(resource.RLIMIT_AS, (200_000_000, 200_000_000))
 block = RESERVE_BYTES * 3 // 4

@@ -12,6 +12,7 @@ import pytest
 
 import audiencekit
 from audiencekit.process.programs import find_program, own_environment, program_environment, start_program
+from tests.cases import each_case
 
 ROOT = Path(audiencekit.__file__).parent
 DOOR = ROOT / "process" / "programs.py"
@@ -87,7 +88,7 @@ def test_all_programs_are_started_by_one_door() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line",
     ["subprocess.run(['x'])", "os.execvp('x', [])", "import webbrowser", "from shutil import which", "os.system('')"],
 )

@@ -15,6 +15,7 @@ import pytest
 
 from audiencekit.errors import NotFinished
 from audiencekit.process.signals import NOT_FINISHED, sends
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, ROOT, default_signals, environment, start
 
@@ -31,6 +32,7 @@ ASKS_ITSELF = """
 import os, signal, sys, time
 sys.argv = ["audiencekit", *{arguments!r}]
 from audiencekit.process.signals import hand_over_interrupt, heed_first_signals
+from tests.cases import each_case
 signal.signal(signal.{ending}, signal.SIG_DFL)  # the tests may run where it is ignored
 heed_first_signals()
 {then}
@@ -39,7 +41,7 @@ time.sleep({seconds})
 """
 
 
-@pytest.mark.parametrize("arguments", SENDING, ids=" ".join)
+@each_case("arguments", SENDING)
 def test_commands_that_send_are_known(arguments: list[str]) -> None:
     """With options before and after the words of the command."""
     assert sends(arguments)
@@ -47,9 +49,7 @@ def test_commands_that_send_are_known(arguments: list[str]) -> None:
     assert sends(["--verbose", *arguments])
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["check", "upload"], ["do-not-reach", "show"], ["audiences"], ["--help"]], ids=str
-)
+@each_case("arguments", [[], ["check", "upload"], ["do-not-reach", "show"], ["audiences"], ["--help"]])
 def test_other_commands_are_no_such(arguments: list[str]) -> None:
     """A file called `upload` is none either."""
     assert not sends(arguments)

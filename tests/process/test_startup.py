@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.process.startup import limit_blas_threads
+from tests.cases import each_case
 
 pytestmark = pytest.mark.skipif(
     resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason="no process here leaves a core dump"
@@ -82,7 +83,7 @@ def test_circles_are_searched_seldom_and_not_at_the_end() -> None:
     assert _searches("set_up_own_process()", "end_own_process(0)") == ["0", "True"]
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@each_case("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_at_the_end_changes_no_exit_code(ending: signal.Signals) -> None:
     """The interpreter needs a while to end, and the code says what was sent. One that is ignored ends nothing."""
     script = (
@@ -109,7 +110,7 @@ sys.exit(75)
 """
 
 
-@pytest.mark.parametrize("taker", ["closed pipe", "full disk", "closed stderr"])
+@each_case("taker", ["closed pipe", "full disk", "closed stderr"])
 def test_a_message_that_cannot_be_taken_is_lost(taker: str) -> None:
     """And nothing else: what the process does goes on, and its exit code is its own."""
     if taker == "full disk" and not Path("/dev/full").is_char_device():
@@ -153,6 +154,7 @@ import builtins, ctypes.util, importlib, re, sys
 
 before = [*sys.meta_path], [*sys.path_hooks], builtins.__import__, ctypes.util.find_library, re.compile
 from audiencekit.process.startup import set_up_own_process
+from tests.cases import each_case
 
 set_up_own_process()
 after = [*sys.meta_path], [*sys.path_hooks], builtins.__import__, ctypes.util.find_library, re.compile

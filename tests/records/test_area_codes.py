@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import phonenumbers
 import pyarrow as pa
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.records.area_codes import calling_code_of, calling_codes_of, with_area, with_areas
+from tests.cases import each_case
 
 REGIONS = ["AT", "AU", "BR", "CN", "DE", "ES", "FI", "FR", "GB", "ID", "IE", "IT", "JP", "MX", "NZ", "SE", "US", "ZA"]
 
@@ -28,9 +28,9 @@ def _cut(region: str) -> tuple[str, str, str, str]:
     return trunk if trunk == "0" else "", national[:size], national[size:], whole
 
 
-@pytest.mark.parametrize("region", REGIONS)
-@pytest.mark.parametrize("has_trunk", [True, False])
-@pytest.mark.parametrize("form", ["{}", "({})", "{}/"])
+@each_case("region", REGIONS)
+@each_case("has_trunk", [True, False])
+@each_case("form", ["{}", "({})", "{}/"])
 def test_a_joined_number_is_the_one_that_was_cut(region: str, has_trunk: bool, form: str) -> None:
     """With the trunk digit before its area code and without it."""
     trunk, area, local, whole = _cut(region)
@@ -38,7 +38,7 @@ def test_a_joined_number_is_the_one_that_was_cut(region: str, has_trunk: bool, f
     assert normalize_identifier(Kind.PHONE_NUMBER, joined, country=region) == whole
 
 
-@pytest.mark.parametrize("region", REGIONS)
+@each_case("region", REGIONS)
 def test_whole_numbers_stay(region: str) -> None:
     """In international form, and with a trunk digit."""
     trunk, area, _, whole = _cut(region)

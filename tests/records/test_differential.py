@@ -16,6 +16,7 @@ from benchmarks.contacts import contact_blocks
 from benchmarks.differential import BLOCK, compare, decide_block
 from benchmarks.plain_loop import hash_email, hash_phone
 from benchmarks.values.kinds import FRAGMENTS, KINDS, SPELLED, ValueKind
+from tests.cases import each_case
 
 # The definition takes its time over phone numbers, less over addresses, and hardly any over the rest.
 COUNTS = {"email": 24_000, "phone_number": 10_000, "phone_number, possible": 2_000, "phone_number, digits": 2_000}
@@ -29,7 +30,7 @@ def _count(kind: ValueKind) -> int:
     return COUNTS.get(kind.name, OTHERS)
 
 
-@pytest.mark.parametrize("kind", MIXED, ids=lambda kind: kind.name)
+@each_case("kind", MIXED)
 def test_both_paths_say_the_same(kind: ValueKind) -> None:
     """No value of any kind is decided otherwise than by the definition."""
     blocks = [decide_block(kind.name, SEED, number) for number in range(_count(kind) // BLOCK)]

@@ -16,6 +16,7 @@ from audiencekit.records.columns.arrays import VALID, code_of
 from audiencekit.records.losses import find_losses, remedy_of
 from audiencekit.records.plain_values import PlainValues
 from audiencekit.records.tally import ColumnTally, Tally
+from tests.cases import each_case
 
 TEXTS = [
     "anna@larchpost.example",
@@ -87,8 +88,8 @@ def _found(tally: Tally) -> list[tuple[str, str | None, int]]:
     return [(loss.code, loss.column, loss.count) for loss in find_losses(tally, MAPPING)]
 
 
-@pytest.mark.parametrize(
-    ("present", "reasons", "found"),
+@each_case(
+    "present, reasons, found",
     [
         (1_000, {}, []),
         (0, {}, []),
@@ -128,8 +129,8 @@ def test_a_loss_is_told_with_counts_share_and_remedy() -> None:
     assert "`hashed=['phone_number']`" in (hashes.remedy or "")
 
 
-@pytest.mark.parametrize(
-    ("separator", "is_divided", "advice"),
+@each_case(
+    "separator, is_divided, advice",
     [(None, False, "or give `split_cells="), (";", False, None), (None, True, "leave `split_cells=` out")],
 )
 def test_cells_that_are_divided_need_no_advice_to_divide_them(

@@ -7,12 +7,13 @@ import pytest
 
 from audiencekit.errors import UsageError
 from audiencekit.records.plan_times import add_months, format_time, parse_time, pin_list_times, pin_times
+from tests.cases import each_case
 
 NOW = datetime(2026, 11, 21, 10, 30, 15, 999_999, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("start", "months", "expected"),
+@each_case(
+    "start, months, expected",
     [
         ("2026-11-21T10:30:15Z", 13, "2027-12-21T10:30:15Z"),
         ("2026-01-31T00:00:00Z", 13, "2027-02-28T00:00:00Z"),
@@ -27,8 +28,8 @@ def test_months_are_calendar_months(start: str, months: int, expected: str) -> N
     assert format_time(add_months(parse_time(start, "start"), months)) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_case(
+    "text, expected",
     [
         ("2027-12-31T00:00:00Z", "2027-12-31T00:00:00Z"),
         ("2017-07-10T08:00:00-0800", "2017-07-10T16:00:00Z"),
@@ -56,7 +57,7 @@ def test_a_time_to_live_counts_days() -> None:
     assert format_time(pin_times(NOW, ttl_days=30).expires_at) == "2026-12-21T10:30:15Z"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wanted",
     [
         {"expires_at": "2026-11-21T10:30:15Z"},
@@ -75,15 +76,15 @@ def test_times_that_cannot_be_are_refused(wanted: dict[str, str]) -> None:
         pin_times(NOW, **wanted)
 
 
-@pytest.mark.parametrize("days", [3_000_000, 10**9, 10**30])
+@each_case("days", [3_000_000, 10**9, 10**30])
 def test_days_that_end_after_all_dates_are_refused_by_their_option(days: int) -> None:
     """However many there are."""
     with pytest.raises(UsageError, match="`ttl_days=` ends beyond the year 9999"):
         pin_times(NOW, ttl_days=days)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
+@each_case(
+    "wanted, expected",
     [
         ({}, "2027-12-20T10:30:15Z"),
         ({"ttl_days": 30}, "2026-12-21T10:30:15Z"),
@@ -96,8 +97,8 @@ def test_entries_of_a_list_expire_under_13_months(wanted: dict[str, Any], expect
     assert (format_time(times.expires_at), times.effective_at) == (expected, None)
 
 
-@pytest.mark.parametrize(
-    ("plan_time", "wanted", "words"),
+@each_case(
+    "plan_time, wanted, words",
     [
         (NOW, {"expires_at": "2027-12-22"}, "13 months"),
         (NOW, {"ttl_days": 396}, "13 months"),

@@ -25,6 +25,7 @@ from audiencekit.records.phones.tables import PhoneTables
 from audiencekit.records.plain_values import PlainValues
 from audiencekit.records.records import ColumnResult, PreparedBatch, likely_kinds, normalize_column, prepare_batch
 from benchmarks.contacts import contact_blocks
+from tests.cases import each_case
 from tests.kernels.installed import installed
 
 Make = Callable[..., Any]
@@ -320,7 +321,7 @@ def test_each_of_many_cells_says_its_kind() -> None:
     assert likely_kinds([(text, "DE") for text, _ in CELLS_RECOGNITION]) == [kind for _, kind in CELLS_RECOGNITION]
 
 
-@pytest.mark.parametrize("country", [None, "", "no such place"])
+@each_case("country", [None, "", "no such place"])
 def test_national_numbers_need_a_country(country: str | None) -> None:
     """One that is known."""
     assert likely_kinds([("030 12345678", country), ("+49 30 12345678", country)]) == [None, Kind.PHONE_NUMBER]

@@ -15,6 +15,7 @@ from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.columns.suspicions import count_bare_numbers
 from audiencekit.records.refusal_bounds import Bounds, PhoneShare, find_phone_share, judge, judge_partner_ids
 from audiencekit.records.tally import ColumnTally, PaymentNumbers, Tally
+from tests.cases import each_case
 from tests.numberlists import IDS, PHONES
 
 BOUNDS = Bounds(max_rejected_share=0.5)
@@ -43,8 +44,8 @@ def test_a_good_source_may_be_sent() -> None:
     assert judge(_tally(1000, 20, invalid_syntax=20), _mapping(), BOUNDS) == []
 
 
-@pytest.mark.parametrize(
-    ("tally", "error", "words"),
+@each_case(
+    "tally, error, words",
     [
         (_tally(0, 0), PlanRefused, "no rows"),
         (_tally(4, 4, placeholder=4), PlanRefused, "4 of 4 rows were rejected (placeholder 4)"),
@@ -68,7 +69,7 @@ def test_a_list_that_must_not_be_sent_is_refused(tally: Tally, error: type[Excep
     assert words in str(problem)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "tally",
     [
         _tally(1000, 500, placeholder=500),
@@ -84,16 +85,15 @@ def test_bounds_are_met_exactly(tally: Tally) -> None:
     assert judge(tally, _mapping(), BOUNDS) == []
 
 
-@pytest.mark.parametrize(
-    ("reasons", "words"),
+@each_case(
+    "reasons, words",
     [
         ({"encoding": 4}, "`encoding="),
         ({"placeholder": 4, "no_country": 2}, "`country=`"),
         ({"placeholder": 4}, "`rejections="),
     ],
-    ids=["encoding", "no_country", "placeholder"],
 )
-@pytest.mark.parametrize("share", [0.5, 1.0])
+@each_case("share", [0.5, 1.0])
 def test_the_remedy_that_would_save_the_rows_is_said(reasons: dict[str, int], words: str, share: float) -> None:
     """The remedy of the most frequent reason that has one, before the loss of rows is allowed."""
     tally = _tally(6, 6, **reasons)
@@ -144,8 +144,8 @@ def test_all_rows_rejected_is_refused_whatever_is_allowed() -> None:
     assert "every one of 5 rows" in str(problem)
 
 
-@pytest.mark.parametrize(
-    ("reasons", "words"),
+@each_case(
+    "reasons, words",
     [
         ({"not_valid": 90}, "numbers may lack their area code, be of another country"),
         ({"not_possible": 80, "invalid_syntax": 10}, "numbers may lack their area code"),
@@ -177,7 +177,7 @@ def test_extensions_and_shared_values_are_of_the_kind() -> None:
     assert judge(_tally(100, 0, shared=100), _mapping(Kind.PHONE_NUMBER), BOUNDS) == []
 
 
-@pytest.mark.parametrize("reasons", [{"invalid_syntax": 99}, {"already_hashed": 99}, {"excel_mangled": 50}])
+@each_case("reasons", [{"invalid_syntax": 99}, {"already_hashed": 99}, {"excel_mangled": 50}])
 def test_a_guess_refuses_nothing(reasons: dict[str, int]) -> None:
     """Nothing but its name spoke for the column: its values are rejected, and the list goes on."""
     guess = MappedColumn(kind=Kind.DEVICE_ID, position=0, name="Maiden Name", is_guess=True)
@@ -202,7 +202,7 @@ def test_a_few_numbers_among_other_ids_are_chance() -> None:
     assert _is_refused(american[:3])
 
 
-@pytest.mark.parametrize(("looked_at", "right", "valid", "expected"), [
+@each_case("looked_at, right, valid, expected", [
     (100, 60, 100, True), (100, 50, 100, False), (3, 3, 3, True), (3, 3, 100, False), (30, 20, 9_000, True),
 ])  # fmt: skip
 def test_accounts_by_their_share(looked_at: int, right: int, valid: int, expected: bool) -> None:
@@ -231,7 +231,7 @@ def _found(values: list[str]) -> PhoneShare:
     return find_phone_share(count_bare_numbers(pa.array(values), None, None))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
+@each_case("share", [0.0, 0.25, 0.5, 0.75, 1.0])
 def test_the_share_is_found(share: float) -> None:
     """Of a list of which it is known, within a fifth: nearly each number of ten digits is one of some country."""
     chance = random.Random(4)

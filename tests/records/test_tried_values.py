@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.records.tally import ColumnTally
 from audiencekit.records.tried_values import count_lookalikes
+from tests.cases import each_case
 
 EMAIL, NUMBER = "anna@larchpost.example", "(201) 555-0123"
 
@@ -28,7 +28,7 @@ def test_rejected_values_are_counted_by_kind() -> None:
     assert (tally.likely, tally.other_hashes) == (Counter({Kind.EMAIL: 2}), 0)
 
 
-@pytest.mark.parametrize(("digits", "count"), [(32, 1), (40, 1), (128, 1), (64, 0), (31, 0)])
+@each_case("digits, count", [(32, 1), (40, 1), (128, 1), (64, 0), (31, 0)])
 def test_digests_that_the_service_does_not_take_are_counted(digits: int, count: int) -> None:
     """MD5, SHA-1 and SHA-512 by their lengths, in any case."""
     assert _count([f" {'aB0' * digits}"[: digits + 1]], [0]).other_hashes == count

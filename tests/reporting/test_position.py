@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from audiencekit.reporting.position import Position, measured
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("count", "unit", "told"),
+@each_case(
+    "count, unit, told",
     [
         (999, "bytes", "999 bytes"),
         (1_000, "bytes", "1.0 kB"),
@@ -27,8 +26,8 @@ def test_amounts(count: float, unit: str, told: str) -> None:
     assert measured(count, unit) == told
 
 
-@pytest.mark.parametrize(
-    ("done", "total", "unit", "also", "told"),
+@each_case(
+    "done, total, unit, also, told",
     [
         (0, 2_000_000, "bytes", {}, "0.0 of 2.0 MB"),
         (999, 1_000_000_000, "bytes", {"rows": 1}, "0.0 of 1.0 GB, 1 row"),
@@ -43,8 +42,8 @@ def test_an_amount_and_its_total_have_one_unit(
     assert Position(done, total, unit, also).amount() == told
 
 
-@pytest.mark.parametrize(
-    ("done", "total", "seconds", "left"),
+@each_case(
+    "done, total, seconds, left",
     [
         (10, 100, 0.0, ""),
         (0, 100, 5.0, ""),
@@ -61,8 +60,8 @@ def test_the_time_left_goes_by_the_pace_until_now(done: int, total: int, seconds
     assert Position(done, total, "rows", {}).left(Position(0, total, "rows", {}), seconds) == left
 
 
-@pytest.mark.parametrize(
-    ("unit", "since", "also", "seconds", "rates"),
+@each_case(
+    "unit, since, also, seconds, rates",
     [
         ("rows", {}, {}, 2.0, ["50 rows/s"]),
         ("rows", {}, {}, 0.0, []),

@@ -4,6 +4,7 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.reporting.report import RowCounts
+from tests.cases import each_case
 
 
 def test_sums_close() -> None:
@@ -12,7 +13,7 @@ def test_sums_close() -> None:
     assert sum(counts.to_json().values()) == 20
 
 
-@pytest.mark.parametrize("changed", ["sent", "rejected", "duplicate", "superseded", "suppressed", "pending"])
+@each_case("changed", ["sent", "rejected", "duplicate", "superseded", "suppressed", "pending"])
 def test_a_report_that_does_not_close_cannot_be_made(changed: str) -> None:
     """One row too many anywhere is a fault of this program, and said so."""
     with pytest.raises(Bug, match="10 rows were read, 11 are accounted for"):

@@ -6,8 +6,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from audiencekit.destinations.target import Target
 from audiencekit.errors import PlanRefused
 from audiencekit.records.findings import Finding
@@ -23,12 +21,13 @@ from audiencekit.reporting.text import (
     seconds_of,
     short_duration,
 )
+from tests.cases import each_case
 
 # --- How long something took ---
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
+@each_case(
+    "seconds, text",
     [
         (0, "0 s"),
         (59, "59 s"),
@@ -43,8 +42,8 @@ def test_durations(seconds: int, text: str) -> None:
     assert short_duration(seconds) == text
 
 
-@pytest.mark.parametrize(
-    ("document", "seconds"),
+@each_case(
+    "document, seconds",
     [
         ({}, None),
         ({"started_at": "2026-11-22T21:56:18Z"}, None),
@@ -84,8 +83,8 @@ def _cells(**changed: Any) -> list[str]:
     return re.split(r"  +", line)
 
 
-@pytest.mark.parametrize(
-    ("changed", "cell"),
+@each_case(
+    "changed, cell",
     [
         ({"audience_name": None}, "audience hc6uc"),
         ({"audience_name": "a\x1b[2Jb"}, "'a\\x1b[2Jb' (hc6uc)"),
@@ -100,8 +99,8 @@ def test_a_run_says_where_it_goes_and_what_it_read(changed: dict[str, Any], cell
     assert cell in _cells(**changed)
 
 
-@pytest.mark.parametrize(
-    ("changed", "remark"),
+@each_case(
+    "changed, remark",
     [
         ({}, "1,500"),  # the number of rows is the last cell then
         ({"running": True, "resumable": True}, "running"),
@@ -290,8 +289,8 @@ def test_a_plan_says_all_that_it_counts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("changed", "lines"),
+@each_case(
+    "changed, lines",
     [
         ({"rejections": {}, "rows": RowCounts(read=2, pending=2)}, ["2 of 2 people ready, 100.0%"]),
         (
@@ -312,7 +311,6 @@ def test_a_plan_says_all_that_it_counts() -> None:
         ),
         ({"rejections": {}, "rows": RowCounts(read=0)}, ["0 of 0 people ready"]),
     ],
-    ids=range(6),
 )
 def test_the_result_says_who_is_ready_and_who_is_lost(changed: dict[str, Any], lines: list[str]) -> None:
     """In as few lines as there is something to say."""
@@ -344,7 +342,7 @@ def test_the_columns_are_lines_beneath_each_other() -> None:
     ]
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 80])
+@each_case("width", [20, 40, 60, 80])
 def test_a_narrow_table_breaks_no_word(width: int) -> None:
     """Each row is a block then, and blank cells are left out."""
     text = render_runs([RUN, {**RUN, "resumable": True}], width=width)
@@ -358,8 +356,8 @@ def _finding(**facts: Any) -> Finding:
     return Finding(code="empty", column="email", count=9, share=0.1, message="9 are empty", **facts)
 
 
-@pytest.mark.parametrize(
-    ("changed", "line"),
+@each_case(
+    "changed, line",
     [
         ({"source": {"format": "JSON", "header": False}}, "Source: one.csv, JSON, no header"),
         ({"sources": FILES}, "Source: delimited, encoding utf-8, header, 12 columns"),
@@ -400,8 +398,8 @@ def test_texts_of_others_cannot_control_a_terminal() -> None:
     assert set(render_report(report.to_json())) & set("\x1b\x9b\x07") == set()
 
 
-@pytest.mark.parametrize(
-    ("is_repeatable", "keeps_spool", "again", "expected"),
+@each_case(
+    "is_repeatable, keeps_spool, again, expected",
     [
         (True, False, "", "unchanged"),
         (True, True, "", "sealed"),

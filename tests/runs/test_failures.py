@@ -41,6 +41,7 @@ from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.reports import read_report
 from audiencekit.settings import Settings, load_settings
+from tests.cases import each_case
 from tests.delivery.scripted import Upload, busy, interrupted, lost, plan
 from tests.runs.begun import ROWS
 from tests.virtualtime import VirtualClock, run_virtually
@@ -76,7 +77,7 @@ ENDS: dict[str, tuple[int, Any, int]] = {
 }
 
 
-@pytest.mark.parametrize(("first", "error", "exit_code"), ENDS.values(), ids=ENDS.keys())
+@each_case("first, error, exit_code", ENDS.values())
 def test_exit_code_of_every_end(first: int, error: Any, exit_code: int) -> None:
     """A fault that never ends from the `first` request on leads to the code; the message counts confirmed requests."""
     upload = Upload(VirtualClock(), plan(40), {number: [error] * 999 for number in range(first, 41)}, concurrency=1)

@@ -19,6 +19,7 @@ from audiencekit.runs import second_pass as secondpass
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.second_pass import MOST_STEPS, SendingProgress, Sent, send_plan
+from tests.cases import each_case
 from tests.runs.started import offline, start
 
 # --- The pace of pass two, by a clock of the test ---
@@ -62,7 +63,7 @@ def test_each_second_counts_its_requests() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("last", "step"), [(59, 1), (60, 2), (6_000, 101)])
+@each_case("last, step", [(59, 1), (60, 2), (6_000, 101)])
 def test_long_runs_have_longer_steps(last: int, step: int) -> None:
     """There are never more than a picture shows, and nothing is lost of the sums."""
     sending = _sending(clock := Clock())

@@ -27,6 +27,7 @@ from audiencekit.snapshots.members import (
     to_identifier_bytes,
     with_days,
 )
+from tests.cases import each_case
 
 DAY = st.sampled_from([DOUBTFUL, 19_000, 20_100, 20_400])
 
@@ -94,8 +95,8 @@ def test_some_of_them_are_what_they_are_among_all(several: list[list[int]], of_m
     assert found.unwrap().to_pylist() == chosen(members, places).unwrap().to_pylist()
 
 
-@pytest.mark.parametrize(
-    ("moment", "day"),
+@each_case(
+    "moment, day",
     [
         (datetime(1970, 1, 2, tzinfo=UTC), 1),
         (datetime(2026, 11, 21, 23, 59, 59, tzinfo=UTC), 20_778),

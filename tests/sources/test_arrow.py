@@ -34,6 +34,7 @@ from audiencekit.sources.arrow import (
     whole_numbers,
 )
 from audiencekit.sources.options import is_one_value
+from tests.cases import each_case
 
 ID = "6d92078a-8246-4ba4-ae5b-76104861e7dc"
 
@@ -69,7 +70,7 @@ TEXTS: list[tuple[pa.Array, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("array", "texts"), TEXTS, ids=[str(array.type) for array, _ in TEXTS])
+@each_case("array, texts", TEXTS)
 def test_types_have_one_text(array: pa.Array, texts: list[Any]) -> None:
     """Null stays null and is not the empty text; slices count from their own beginning."""
     assert refusal_of(array.type) is None
@@ -89,8 +90,8 @@ def test_uuids_are_written_as_usual() -> None:
     assert as_text(array).array.to_pylist() == [ID, None]
 
 
-@pytest.mark.parametrize(
-    ("kind", "why"),
+@each_case(
+    "kind, why",
     [
         (pa.float64(), "lost digits"),
         (pa.float32(), "lost digits"),
@@ -104,7 +105,6 @@ def test_uuids_are_written_as_usual() -> None:
         (pa.timestamp("us"), "neither"),
         (pa.duration("s"), "neither"),
     ],
-    ids=str,
 )
 def test_other_types_are_refused_in_words(kind: pa.DataType, why: str) -> None:
     """Without the names of fields inside."""
@@ -120,7 +120,7 @@ def broken(values: list[bytes]) -> pa.Array:
     return pa.StringArray.from_buffers(len(values), offsets.buffers()[1], pa.py_buffer(b"".join(values)))
 
 
-@pytest.mark.parametrize("kind", ["binary", "string", "list"])
+@each_case("kind", ["binary", "string", "list"])
 def test_bytes_that_are_no_text_break_their_row(kind: str) -> None:
     """The other rows are read."""
     values = [b"a", b"caf\xe9", b"\xc3\xa9"]
@@ -156,7 +156,7 @@ def test_bytes_are_read_as_each_by_itself_is(values: list[bytes | None]) -> None
     assert whole.broken.tolist() == [bad for cell in cells for bad in cell.broken.tolist()]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "values",
     [
         [b"a", b"\xc3", b"\xa9", b"b"],
@@ -165,7 +165,6 @@ def test_bytes_are_read_as_each_by_itself_is(values: list[bytes | None]) -> None
         [b"", b"\xff", b""],
         [b"\xed\xa0\x80", "é".encode()],
     ],
-    ids=["a letter in two cells", "another", "a lone byte at the end", "no such byte", "half of a pair"],
 )
 def test_a_cell_is_text_by_itself(values: list[bytes]) -> None:
     """Also where all cells together are text."""
@@ -203,8 +202,8 @@ def test_cells_too_large_are_seen(several: bool) -> None:
     assert column.too_large.tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize(
-    ("array", "texts"),
+@each_case(
+    "array, texts",
     [
         (pa.array(["a", None]), ["a", ""]),
         (pa.array([1.5, None]), ["1.5", ""]),
@@ -214,7 +213,6 @@ def test_cells_too_large_are_seen(several: bool) -> None:
         (pa.array([[{"a": 1}]]), [""]),
         (pa.array([True]), ["True"]),
     ],
-    ids=range(7),
 )
 def test_samples_show_what_a_column_holds(array: pa.Array, texts: list[str]) -> None:
     """Of any type, so that a column can be recognised and then refused by its type."""
@@ -244,7 +242,7 @@ WHOLE: list[tuple[list[float | None], pa.DataType, list[int | None] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "kind", "expected"), WHOLE, ids=range(len(WHOLE)))
+@each_case("values, kind, expected", WHOLE)
 def test_whole_floating_point_numbers_have_all_their_digits(
     values: list[float | None], kind: pa.DataType, expected: list[int | None] | None
 ) -> None:
@@ -306,9 +304,7 @@ ONE, OTHER = bytes(range(128, 160)), bytes(range(32))
 RAW = b"0123456789abcdef" * 2
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.binary(), pa.binary(32), pa.large_binary(), pa.binary_view()], ids=["plain", "fixed", "large", "view"]
-)
+@each_case("kind", [pa.binary(), pa.binary(32), pa.large_binary(), pa.binary_view()])
 def test_each_type_of_bytes_becomes_text(kind: Any) -> None:
     """Null stays null, and a slice is as good as a whole."""
     cells = pa.array([OTHER, ONE, None, OTHER], kind)
@@ -387,7 +383,7 @@ def test_columns_are_divided_as_their_cells_are(cells: list[str | None], separat
             assert parts == split_texts(pa.array([cell], pa.string()), separator).to_pylist()[0] == expected
 
 
-@pytest.mark.parametrize("hidden", [b"a;", b";ab", b"abc", b"   "])
+@each_case("hidden", [b"a;", b";ab", b"abc", b"   "])
 def test_a_missing_cell_holds_nothing(hidden: bytes) -> None:
     """Whatever bytes stand where its text would."""
     offsets = pa.array([0, 1, 1 + len(hidden), 3 + len(hidden)], pa.int32()).buffers()[1]

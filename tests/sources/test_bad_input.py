@@ -16,6 +16,7 @@ from audiencekit.records.batches import TextBatch
 from audiencekit.sources.csv import csv_file as delimited
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Write = Callable[..., Path]
 Open = Callable[..., Source]
@@ -179,7 +180,7 @@ def test_a_bomb_is_refused_before_it_is_large(write: Write) -> None:
         list(source.batches())
 
 
-@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "/dev/tty", "/proc/self/mem"])
+@each_case("path", ["/dev/zero", "/dev/null", "/dev/tty", "/proc/self/mem"])
 def test_devices_are_no_files(path: str) -> None:
     """Some have no end, and some are terminals of other users."""
     if not os.path.exists(path):

@@ -20,6 +20,7 @@ from audiencekit.sources.columns.header import named_kind
 from audiencekit.sources.csv import csv_file as delimited, csv_file as pieces
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 from tests.shortened import shortened
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "csv"
@@ -84,7 +85,7 @@ def _only_member(path: Path) -> bytes:
         return archive.read(name)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@each_case("case", CASES)
 def test_every_file_is_read_whole_or_refused(case: dict[str, Any]) -> None:
     """Rows read are those that `csv` counts; a refusal is of the kind that was judged right."""
     if case["id"] in WHY:
@@ -130,9 +131,7 @@ def test_every_file_gets_the_same_answer_in_bulk_as_from_the_careful_reader(
         assert _answer(source.batches()) == careful, path.name
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.get("parameters", {}).get("delimiter")], ids=lambda case: case["id"]
-)
+@each_case("case", [case for case in CASES if case.get("parameters", {}).get("delimiter")])
 def test_delimiters_are_those_of_the_ground_truth(case: dict[str, Any]) -> None:
     """Unless the file is refused, or the ground truth is wrong about it."""
     if case["id"] in WHY or case["id"] in JSON_LINES:
@@ -179,7 +178,7 @@ def mapped(source: Source) -> dict[str, list[int]]:
     return found | ({"country": [source.mapping.country]} if source.mapping.country is not None else {})
 
 
-@pytest.mark.parametrize("name", CONTACTS)
+@each_case("name", CONTACTS)
 def test_contact_lists_are_recognised(name: str) -> None:
     """Each was read by eye."""
     assert mapped(open_source(CORPUS / "contacts" / name, SourceOptions())) == CONTACTS[name]

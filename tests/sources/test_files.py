@@ -29,6 +29,7 @@ from audiencekit.sources.files import (
 )
 from audiencekit.sources.frames import Frame
 from audiencekit.sources.options import SourceOptions
+from tests.cases import each_case
 
 TABLE = pa.table({"email": ["a@example.com"]})
 SIGNED = "https://lists.example/march%20list.csv?signature=x"
@@ -47,8 +48,8 @@ def _look(items: list[Any], **options: Any) -> list[LookedAtFile]:
     return look_at_files(items_of(items), SourceOptions(**options))
 
 
-@pytest.mark.parametrize(
-    ("source", "items"),
+@each_case(
+    "source, items",
     [
         ("list.csv", ["list.csv"]),
         (Path("list.csv"), [Path("list.csv")]),
@@ -65,14 +66,14 @@ def test_a_source_is_paths_and_rows(source: AnySource, items: list[Any]) -> None
     assert paths_among(source) == tuple(item for item in items if item is not Frame)
 
 
-@pytest.mark.parametrize("source", [[], (), b"people.csv", 7, [7], ["one.csv", 7], {"email": "a@example.com"}])
+@each_case("source", [[], (), b"people.csv", 7, [7], ["one.csv", 7], {"email": "a@example.com"}])
 def test_an_invalid_path_is_no_source(source: Any) -> None:
     """Nor is an empty list: it would be an empty upload."""
     with pytest.raises(UsageError, match="a path, rows, or a list of these"):
         items_of(source)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         "ada@larchpost.example",
@@ -110,10 +111,8 @@ def _rows() -> Iterator[pa.RecordBatch]:
     yield from TABLE.to_batches()
 
 
-@pytest.mark.parametrize(
-    ("source", "once"),
-    [("list.csv", False), (Path("list.csv"), False), ("-", True), (TABLE, False), (_rows(), True)],
-    ids=["a path", "a path object", "standard input", "a table", "an iterator"],
+@each_case(
+    "source, once", [("list.csv", False), (Path("list.csv"), False), ("-", True), (TABLE, False), (_rows(), True)]
 )
 def test_some_items_come_once(source: AnySource, once: bool) -> None:
     """Standard input, and rows that are not in memory."""

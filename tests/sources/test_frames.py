@@ -30,6 +30,7 @@ from audiencekit.sources import frames as frametable
 from audiencekit.sources.frames import Frame, is_frame, refuse_unsound
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 EMAILS = ["ann@example.com", None, "bob@example.com"]
@@ -204,7 +205,7 @@ def _of_many_batches(count: int) -> pa.Table:
     return pa.Table.from_batches([pa.record_batch({"email": [f"p{number}@example.com"]}) for number in range(count)])
 
 
-@pytest.mark.parametrize("rows", [0, 1, 2_000, BATCH_ROWS + 1])
+@each_case("rows", [0, 1, 2_000, BATCH_ROWS + 1])
 def test_batches_are_neither_many_nor_large(rows: int) -> None:
     """However the frame is divided."""
     whole = pa.table({"email": [f"p{number}@example.com" for number in range(rows)]})
@@ -254,14 +255,14 @@ def test_frames_and_files_are_one_source(rows_of: Rows, write: Callable[..., Any
 NO_FRAMES = [7, None, [], "", [7], {"email": EMAILS}]
 
 
-@pytest.mark.parametrize("other", NO_FRAMES, ids=lambda other: type(other).__name__)
+@each_case("other", NO_FRAMES)
 def test_an_object_that_is_no_frame_is_no_source(other: Any) -> None:
     """Neither numbers nor dictionaries."""
     with pytest.raises((UsageError, SourceRefused)):
         _open(other)
 
 
-@pytest.mark.parametrize("option", [{"encoding": "cp1252"}, {"delimiter": ";"}, {"header": False}])
+@each_case("option", [{"encoding": "cp1252"}, {"delimiter": ";"}, {"header": False}])
 def test_options_about_text_are_not_for_frames(option: dict[str, Any]) -> None:
     """They would have no effect, and the user expects one."""
     with pytest.raises(UsageError, match="is for"):
@@ -379,7 +380,7 @@ def _emails(plan: Plan) -> tuple[int, int]:
     return plan.rows.read, plan.identifiers["email"]["valid"]
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@each_case("name", SOURCES)
 def test_rows_are_taken_as_they_are(name: str) -> None:
     """With the name of their column. A blank row of a file of one column would be none."""
     assert _emails(check(SOURCES[name](), columns=MAIL)) == (4, 3)
@@ -394,15 +395,15 @@ def test_an_open_file_of_the_disk_is_read_from_where_it_stands(tmp_path: Path) -
         assert _emails(check(file)) == (4, 3)
 
 
-@pytest.mark.parametrize("made", [pd.Series, lambda emails: pl.Series(values=emails), pa.array])
+@each_case("made", [pd.Series, lambda emails: pl.Series(values=emails), pa.array])
 def test_a_column_without_a_name_is_recognised_by_its_cells(made: Callable[[Any], Any]) -> None:
     """It is called as the first column of a file without a header."""
     plan = check(made(EMAILS_ROWOBJECTS))
     assert (plan.columns, *_emails(plan)) == ({"email": ["column1"]}, 4, 3)
 
 
-@pytest.mark.parametrize(
-    ("cell", "is_valid"),
+@each_case(
+    "cell, is_valid",
     [
         ("+14155552671", True),
         (14155552671, True),
@@ -415,7 +416,6 @@ def test_a_column_without_a_name_is_recognised_by_its_cells(made: Callable[[Any]
         (None, None),
         (UUID(int=7), False),
     ],
-    ids=repr,
 )
 def test_a_driver_may_give_any_object(cell: object, is_valid: bool | None) -> None:
     """Numbers keep their digits, or do not qualify; the same for text in the row above."""
@@ -470,8 +470,8 @@ def test_an_object_without_rows_is_a_usage_error(source: Any, told: str) -> None
         check(source)
 
 
-@pytest.mark.parametrize(
-    ("source", "told"),
+@each_case(
+    "source, told",
     [
         (lambda: iter([{"email": "ann@larchpost.example"}]), "no batch of Arrow"),
         (lambda: iter(()), "it has no batch"),
@@ -540,7 +540,7 @@ LYING: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", LYING)
+@each_case("name", LYING)
 def test_an_array_that_contradicts_itself_is_refused(name: str) -> None:
     """Also as one chunk of several."""
     with pytest.raises(SourceRefused, match="contradicts itself"):
@@ -551,7 +551,7 @@ def test_an_array_that_contradicts_itself_is_refused(name: str) -> None:
         refuse_unsound(whole)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "column",
     [
         pa.array(["a", None, "ü"]),
@@ -571,7 +571,6 @@ def test_an_array_that_contradicts_itself_is_refused(name: str) -> None:
             pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], dtype=np.int32)), pa.py_buffer(b"\xff")]
         ),
     ],
-    ids=str,
 )
 def test_a_sound_array_passes(column: Any) -> None:
     """Bytes that are no text are a fault of their row, and none here."""
@@ -581,6 +580,7 @@ def test_a_sound_array_passes(column: Any) -> None:
 FRAME = """
 import sys, numpy, pyarrow, audiencekit
 from audiencekit.errors import SourceRefused
+from tests.cases import each_case
 offsets = pyarrow.py_buffer(numpy.array([0, 2**31 - 1, 30, 45], dtype=numpy.int32))
 data = pyarrow.py_buffer(b"ann@example.com" * 3)
 emails = pyarrow.Array.from_buffers(pyarrow.string(), 3, [None, offsets, data])

@@ -17,6 +17,7 @@ from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.html_table import csv_of_table
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Write = Callable[..., Path]
@@ -34,8 +35,8 @@ def _open(path: Path, **options: Any) -> Source:
     return open_source(path, SourceOptions(**options))
 
 
-@pytest.mark.parametrize(
-    ("page", "rows"),
+@each_case(
+    "page, rows",
     [
         ("<table><tr><th>a<th>b<tr><td>1<td>2</table>", [["a", "b"], ["1", "2"]]),
         ("<TABLE><TR><TD>a</TD></TR><tr></tr><TR><TD>1</TD></TR></TABLE>", [["a"], ["1"]]),
@@ -49,7 +50,6 @@ def _open(path: Path, **options: Any) -> Source:
         ("<table><tr><td>email</table>", [["email"]]),
         ("<p>Hello</p><!-- <table> --><table><tr><td>a<tr><td>1</table>", [["a"], ["1"]]),
     ],
-    ids=["no ends", "capitals", "colspan", "text", "code", "link", "title", "layout", "inner", "header", "comment"],
 )
 def test_rows(page: str, rows: list[list[str]]) -> None:
     """In pieces of every size, too."""
@@ -57,8 +57,8 @@ def test_rows(page: str, rows: list[list[str]]) -> None:
     assert all(_rows(page, piece) == rows for piece in (1, 2, 3, 7))
 
 
-@pytest.mark.parametrize(
-    ("page", "words"),
+@each_case(
+    "page, words",
     [
         ("<!doctype html><title>Log in</title><form>", "without a table"),
         (f"{LIST}<hr>{LIST}", "several tables"),
@@ -67,7 +67,6 @@ def test_rows(page: str, rows: list[list[str]]) -> None:
         ("<table><tr><td>email<tr><td rowspan=2>ann@larchpost.example<tr></table>", "row 2 of the table is merged"),
         (f"<table><tr><td>a{ROW}<!-- " + "x" * 2 * MAX_LINE_BYTES, "longer than"),
     ],
-    ids=["log in", "two", "single rows", "cut off", "merged", "endless"],
 )
 def test_refused(page: str, words: str) -> None:
     """It must be plain which table is the list, and its end must be there."""

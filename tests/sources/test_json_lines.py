@@ -18,6 +18,7 @@ from audiencekit.sources import json_lines as jsonlines, json_lines as jsonobjec
 from audiencekit.sources.json_lines import NotText, ObjectKernels, read_object, texts_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 from tests.examples import examples
 from tests.kernels.installed import installed
 from tests.sources.drawnlines import CHANGED, LINE, PARTS
@@ -179,8 +180,8 @@ def test_keys_that_come_late_are_told(open_bytes: Open, rows_of: Rows, lines: in
     assert not any("phone" in note for note in told)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
+@each_case(
+    "line, expected",
     [
         (b'{"a": "x"}', {"a": "x"}),
         (b"{}", {}),
@@ -210,8 +211,8 @@ def test_a_line_is_one_object_or_a_fault(line: bytes, expected: Any) -> None:
     assert read_object(line) == expected
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
+@each_case(
+    "written, expected",
     [
         ('"x"', "x"),
         ('""', ""),

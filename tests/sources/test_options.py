@@ -9,10 +9,11 @@ import pytest
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.options import SEPARATORS, SourceOptions, is_one_value, show_separator
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("cell", "is_one"),
+@each_case(
+    "cell, is_one",
     [
         ("+493012345601;ext=12", True),
         ("+493012345601; phone-context=example.com", True),

@@ -8,6 +8,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.records.batches import REJECTION_SCHEMA
 from audiencekit.sources.unreadable_rows import Faults
+from tests.cases import each_case
 
 
 def test_faults_are_handed_out_once() -> None:
@@ -27,8 +28,8 @@ def test_faults_are_handed_out_once() -> None:
     assert faults.count == 2
 
 
-@pytest.mark.parametrize(
-    ("faulty", "rows", "refused"),
+@each_case(
+    "faulty, rows, refused",
     [
         (10, 10, False),
         (11, 11, True),

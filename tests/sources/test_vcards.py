@@ -15,6 +15,7 @@ from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from audiencekit.sources.vcards import json_of_cards
+from tests.cases import each_case
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Faults = Callable[[Source], list[tuple[int, str | None, str]]]
@@ -30,8 +31,8 @@ def _read(data: bytes, piece: int = 1 << 20) -> list[Any]:
     return [json.loads(line) for line in b"".join(json_of_cards(pieces)).splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("lines", "found"),
+@each_case(
+    "lines, found",
     [
         (["EMAIL:ann@larchpost.example"], {"email": ["ann@larchpost.example"]}),
         (

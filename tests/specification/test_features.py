@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cache
 
-import pytest
-
+from tests.cases import each_case
 from tests.specification.features import TESTS, Feature, features, write_page
 
 PAGE = TESTS.parent / "docs" / "specification.md"
@@ -19,17 +18,13 @@ def _tests_of(path: str) -> frozenset[str]:
     return frozenset(node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
-def _each() -> list[object]:
-    return [pytest.param(one, id=f"{number}") for number, one in enumerate(features(), start=1)]
-
-
 def test_there_are_82() -> None:
     """Each with a name of its own; at most five are not here."""
     assert len({feature.name for feature in features()}) == 82
     assert sum(bool(feature.none) for feature in features()) <= 5
 
 
-@pytest.mark.parametrize("feature", _each())
+@each_case("feature", features())
 def test_a_feature_is_shown_or_has_no_endpoint(feature: Feature) -> None:
     """By tests that are there, or by a sentence that the specification has."""
     for test in feature.shown_by:

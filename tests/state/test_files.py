@@ -30,6 +30,7 @@ from audiencekit.state.files import (
     write_file,
     write_json,
 )
+from tests.cases import each_case
 
 
 def test_a_file_is_made_only_once(tmp_path: Path) -> None:
@@ -151,7 +152,7 @@ FORM, PATH = "audiencekit-trial/1", Path("place.json")
 HALF = "K\udcfcnden.csv"  # the byte FC of a name of a file that is not UTF-8
 
 
-@pytest.mark.parametrize("text", ["Kunden", "Künden", HALF, "\\ud83d", 'K"\udcff\n'])
+@each_case("text", ["Kunden", "Künden", HALF, "\\ud83d", 'K"\udcff\n'])
 def test_a_document_is_read_as_it_was_written(text: str) -> None:
     document = {"b": [text, 1, None, True], "a": {text: 1.5}}
     assert read_json(write_json(document)) == document
@@ -164,12 +165,12 @@ def test_another_half_of_a_character_is_noticed() -> None:
     assert decode_checked(changed, FORM, PATH) == ({"path": HALF.replace("\udcfc", "\udcfb")}, False)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"a": "\\udcff"', b'"\\udcff" x', b'{"a": \xff}'])
+@each_case("content", [b"", b"{", b'{"a": "\\udcff"', b'"\\udcff" x', b'{"a": \xff}'])
 def test_content_that_is_no_json_is_no_document(content: bytes) -> None:
     assert decode_checked(content, FORM, PATH) == (None, False)
 
 
-@pytest.mark.parametrize("document", [{1: 2}, {"a": object()}, {"a": HALF, "b": object()}])
+@each_case("document", [{1: 2}, {"a": object()}, {"a": HALF, "b": object()}])
 def test_objects_that_json_does_not_have_are_not_written(document: dict[Any, Any]) -> None:
     with pytest.raises(TypeError):
         encode_checked(document, FORM)
@@ -182,7 +183,7 @@ def test_another_format_is_named_with_the_one_that_is_read(form: str) -> None:
         decode_checked(encode_checked({"a": 1}, form), FORM, PATH)
 
 
-@pytest.mark.parametrize("form", ["", "audiencekit-trial/2\x1b[2J", "another-program/1"])
+@each_case("form", ["", "audiencekit-trial/2\x1b[2J", "another-program/1"])
 def test_words_that_are_no_format_of_ours_are_not_shown(form: str) -> None:
     assert decode_checked(encode_checked({"a": 1}, form), FORM, PATH) == ({"a": 1}, False)
 

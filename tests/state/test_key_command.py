@@ -11,6 +11,7 @@ from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.state import key_command as keycommand
 from audiencekit.state.key_command import KeyCommand
 from audiencekit.state.keys import find_state_key
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 
 HEX = "00112233445566778899aabbccddeeff" * 2
@@ -76,7 +77,7 @@ def test_a_program_that_is_not_there() -> None:
         KeyCommand("/nowhere/at/all").read()
 
 
-@pytest.mark.parametrize("text", ["", "  ", "'open"])
+@each_case("text", ["", "  ", "'open"])
 def test_an_invalid_command_is_refused_at_once(text: str) -> None:
     with pytest.raises(UsageError, match="AUDIENCEKIT_KEY_COMMAND is not a command"):
         KeyCommand(text)

@@ -28,6 +28,7 @@ from audiencekit.api.catalogue.rules import (
     Rule,
 )
 from audiencekit.api.validation.values import write_value
+from tests.cases import each_case
 
 SPECIFICATION = Path(__file__).resolve().parents[3].parent / "shared" / "spec" / "endpoints.json"
 
@@ -208,7 +209,7 @@ def test_every_stated_difference_is_one() -> None:
     assert [entry for entry in DIFFERENCES if not any(_fits(each, entry) for each in found)] == []
 
 
-@pytest.mark.parametrize("endpoint", SHOWN, ids=[endpoint.name for endpoint in SHOWN])
+@each_case("endpoint", SHOWN)
 def test_row_is_as_specified(endpoint: Endpoint) -> None:
     """A row agrees with the specification's data in all that it says beside its parameters."""
     stated = _stated()[endpoint.name]
@@ -234,7 +235,7 @@ def _window(stated: dict[str, Any]) -> RateWindow | None:
     return RateWindow(requests=stated["requests_per_window"], seconds=stated["window_seconds"])
 
 
-@pytest.mark.parametrize("endpoint", SHOWN, ids=[endpoint.name for endpoint in SHOWN])
+@each_case("endpoint", SHOWN)
 def test_credential_and_answer_are_as_specified(endpoint: Endpoint) -> None:
     """The signing party, the account in the path, and the form of the answer."""
     stated = _stated()[endpoint.name]
@@ -277,7 +278,7 @@ def _rule(stated: dict[str, Any]) -> Rule:
     raise AssertionError(stated)
 
 
-@pytest.mark.parametrize("endpoint", SHOWN, ids=[endpoint.name for endpoint in SHOWN])
+@each_case("endpoint", SHOWN)
 def test_rules_are_as_specified(endpoint: Endpoint) -> None:
     """The rules between parameters are those of the data, and those that it has in words."""
     stated = {_rule(each) for each in _stated()[endpoint.name]["param_rules"]}
@@ -287,7 +288,7 @@ def test_rules_are_as_specified(endpoint: Endpoint) -> None:
     assert all(any(fnmatchcase(name, entry) and kind == other for entry, other in MORE_RULES) for name, kind in more)
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
+@each_case("endpoint", ENDPOINTS)
 def test_a_parameter_required_on_a_condition_has_a_rule_or_an_ambiguity(endpoint: Endpoint) -> None:
     """A condition that cannot be checked here is marked as open."""
     conditional = [parameter.name for parameter in endpoint.parameters if parameter.required == "conditional"]
@@ -305,7 +306,7 @@ def test_every_open_point_of_the_specification_is_decided() -> None:
     assert len(AMBIGUITIES) == len(set(AMBIGUITIES))
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
+@each_case("endpoint", ENDPOINTS)
 def test_row_is_consistent(endpoint: Endpoint) -> None:
     """Path and parameters agree, names are unique, rules are about known names, and a body has its members."""
     in_path = [parameter.name for parameter in endpoint.parameters if parameter.place == "path"]
@@ -338,7 +339,7 @@ def test_names_are_unique() -> None:
 PARAMETERS = {(parameter.type, expectation(parameter)): parameter for row in ENDPOINTS for parameter in row.parameters}
 
 
-@pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=lambda parameter: parameter.name)
+@each_case("parameter", PARAMETERS.values())
 def test_every_bound_is_in_the_words(parameter: Parameter) -> None:
     """The words on a parameter name each of its bounds and each of its choices."""
     words = expectation(parameter)

@@ -45,6 +45,7 @@ from tests.api.validation.values import (
     good_values,
     outside,
 )
+from tests.cases import each_case
 
 # --- Every rule of every member of a JSON body from both sides: the good is sent, the bad never is ---
 
@@ -67,12 +68,7 @@ def _at(body: Any, level: Level) -> dict[str, Any]:
     return found
 
 
-MEMBERS = [
-    pytest.param(row, parameter, level, id=f"{row.name}-{level}-{parameter.name}")
-    for row in ENDPOINTS
-    for parameter in row.parameters
-    for level in parameter.at
-]
+MEMBERS = [(row, parameter, level) for row in ENDPOINTS for parameter in row.parameters for level in parameter.at]
 JSON_BAD: dict[Type, list[Any]] = {
     Type.STRING: [1, None, [], True],
     Type.BOOLEAN: ["true", 1, None],
@@ -95,7 +91,7 @@ def test_smallest_bodies_are_sent() -> None:
         assert again.body == checked.body
 
 
-@pytest.mark.parametrize(("endpoint", "parameter", "level"), MEMBERS)
+@each_case("endpoint, parameter, level", MEMBERS)
 def test_members_of_bodies_are_tried_from_both_sides(endpoint: Endpoint, parameter: Parameter, level: Level) -> None:
     """A wrong type, a choice that is none, a missing member: refused by name, wherever it stands."""
     bad = list(JSON_BAD[parameter.type])
@@ -122,7 +118,7 @@ def _refused(name: str, body: Any, words: str) -> None:
     assert CANARY not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [row.name for row in ENDPOINTS if row.operations])
+@each_case("name", [row.name for row in ENDPOINTS if row.operations])
 def test_batches_have_one_to_so_many_operations(name: str) -> None:
     """The largest batch is sent; an empty one, one more, and what is no array of objects are refused."""
     most = BY_NAME[name].operations or 0
@@ -131,14 +127,14 @@ def test_batches_have_one_to_so_many_operations(name: str) -> None:
         _refused(name, body, "is not JSON" if isinstance(body, bytes) else f"array of 1 to {most} operations")
 
 
-@pytest.mark.parametrize("name", ["estimate_audience", "create_card", "update_card"])
+@each_case("name", ["estimate_audience", "create_card", "update_card"])
 def test_other_bodies_are_objects(name: str) -> None:
     """Anything else is refused."""
     for body in ([], "{}", 1, b"[]"):
         _refused(name, body, "JSON object")
 
 
-@pytest.mark.parametrize(("name", "level"), [
+@each_case("name, level", [
     ("add_custom_audience_users", "user"), ("add_custom_audience_users", "params"),
     ("add_custom_audience_users", "item"), ("batch_do_not_reach_users", "params"),
     ("batch_flexible_audiences", "segment"), ("create_card", "top"),
@@ -157,11 +153,11 @@ def test_clear_text_never_passes_for_a_hash() -> None:
     _refused("add_custom_audience_users", body, "email of operation 1 must be .* SHA-256")
 
 
-@pytest.mark.parametrize(("entry", "words"), [
+@each_case("entry, words", [
     ({}, "an entry of users of operation 1 is empty"),
     ({"email": []}, "email of operation 1 must be a JSON array of texts, at least 1, each"),
 ])  # fmt: skip
-@pytest.mark.parametrize("name", ["add_custom_audience_users", "batch_do_not_reach_users"])
+@each_case("name", ["add_custom_audience_users", "batch_do_not_reach_users"])
 def test_an_entry_has_an_identifier(name: str, entry: Any, words: str) -> None:
     """And a value in each of its lists."""
     body = copy.deepcopy(BODIES[name])
@@ -176,7 +172,7 @@ def test_do_not_reach_lists_take_no_effective_at() -> None:
     _refused("batch_do_not_reach_users", body, "none of: users, expires_at")
 
 
-@pytest.mark.parametrize(("name", "times", "words"), [
+@each_case("name, times, words", [
     ("add_custom_audience_users", {"expires_at": "2026-11-20T00:00:00Z"}, "expires_at is later than effective_at"),
     ("add_custom_audience_users", {"expires_at": "2026-11-19T00:00:00Z"}, "expires_at is later than effective_at"),
     ("batch_do_not_reach_users", {"expires_at": "2026-11-20T12:30:00Z"}, "expires_at is later than now"),
@@ -216,7 +212,7 @@ def _item(operation: str, **params: Any) -> list[Any]:
     return [{"operation_type": operation, "params": params}]
 
 
-@pytest.mark.parametrize("body", [
+@each_case("body", [
     _create(segments=_tree(10)), _create(**_tree(10)), _create(segments=_deep(20)),
     _create(segments=_tree(1), child_segments=[]),
     _item("Create", **MOBILE),
@@ -229,7 +225,7 @@ def test_trees_are_sent(body: Any) -> None:
     check(BY_NAME["batch_flexible_audiences"], complete(BY_NAME["batch_flexible_audiences"]), body)
 
 
-@pytest.mark.parametrize(("body", "words"), [
+@each_case("body, words", [
     (_create(segments=_tree(11)), "more than 10 custom audiences"),
     (_create(**_tree(11)), "more than 10 custom audiences"),
     (_create(segments=_deep(22)), "levels deep"),
@@ -263,7 +259,7 @@ def test_trees_that_cannot_be_are_refused(body: Any, words: str) -> None:
     _refused("batch_flexible_audiences", body, words)
 
 
-@pytest.mark.parametrize(("operation", "params", "words"), [
+@each_case("operation, params, words", [
     ("Create", {"name": "n"}, "funding_instrument_id of operation 1 is required"),
     ("Create", {"name": "n" * 256, "funding_instrument_id": "l"}, "name of operation 1 must be"),
     ("Create", {"name": "n", "funding_instrument_id": "l", "daily_budget_amount_local_micro": 1.5}, "whole number"),
@@ -392,11 +388,7 @@ def _members(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield from _members(inner, (*path, name))
 
 
-MEMBERS_COMPONENTS = [
-    pytest.param(kind, path, member, id="-".join((kind, *path, member.name)))
-    for kind, shape in COMPONENTS.items()
-    for path, member in _members(shape)
-]
+MEMBERS_COMPONENTS = [(kind, path, member) for kind, shape in COMPONENTS.items() for path, member in _members(shape)]
 
 
 def _components_at(component: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
@@ -413,7 +405,7 @@ def test_every_type_is_sent() -> None:
     _send({**GOOD["SWIPEABLE_MEDIA"], "media_keys": ["13_1"] * 6})
 
 
-@pytest.mark.parametrize(("kind", "path", "member"), MEMBERS_COMPONENTS)
+@each_case("kind, path, member", MEMBERS_COMPONENTS)
 def test_members_are_tried_from_both_sides(kind: str, path: tuple[str, ...], member: Parameter) -> None:
     """Each choice is good; a wrong one, and a missing one, is refused by its name and number, and never repeated."""
     for value in member.values if member.name != "type" else ():
@@ -433,7 +425,7 @@ def test_members_are_tried_from_both_sides(kind: str, path: tuple[str, ...], mem
             _send(component, slides=True)
 
 
-@pytest.mark.parametrize("path", [(), ("label",), ("destination",)])
+@each_case("path", [(), ("label",), ("destination",)])
 def test_an_unknown_member_is_refused(path: tuple[str, ...]) -> None:
     """Its name is not repeated: it may be a value."""
     component = copy.deepcopy(GOOD["BUTTON"])
@@ -443,8 +435,8 @@ def test_an_unknown_member_is_refused(path: tuple[str, ...]) -> None:
     assert CANARY_COMPONENTS not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("without", "words"),
+@each_case(
+    "without, words",
     [
         (("googleplay_app_id",), "googleplay_app_id is required with googleplay_deep_link"),
         (("ios_app_store_identifier",), "ios_app_store_identifier is required with ios_deep_link"),
@@ -468,7 +460,7 @@ def test_an_app_has_a_store_and_a_link_its_app(without: tuple[str, ...], words: 
         _send(component)
 
 
-@pytest.mark.parametrize("component", [None, 1, "MEDIA", [], {}, {"type": CANARY_COMPONENTS}, {"type": ["MEDIA"]}])
+@each_case("component", [None, 1, "MEDIA", [], {}, {"type": CANARY_COMPONENTS}, {"type": ["MEDIA"]}])
 def test_an_invalid_component_is_refused(component: Any) -> None:
     """In a slide, too."""
     with pytest.raises(UsageError, match=r"component[s 2]") as caught:
@@ -593,15 +585,10 @@ def _keeping(rule: Rule, endpoint: Endpoint) -> Iterator[dict[str, Any]]:
             yield {rule.start: "2026-11-13T12:30:00Z", rule.end: None}
 
 
-RULES = [
-    pytest.param(row, rule, id=f"{row.name}-{rule.words.replace(' ', '_')}")
-    for row in ENDPOINTS
-    if not row.body
-    for rule in row.rules
-]
+RULES = [(row, rule) for row in ENDPOINTS if not row.body for rule in row.rules]
 
 
-@pytest.mark.parametrize(("endpoint", "rule"), RULES)
+@each_case("endpoint, rule", RULES)
 def test_rules_between_parameters_are_tried_from_both_sides(endpoint: Endpoint, rule: Rule) -> None:
     """A call that breaks a rule is refused in the words of the rule; a call that comes close is sent."""
     breaking = list(_breaking(rule, endpoint))

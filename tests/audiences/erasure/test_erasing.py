@@ -48,6 +48,7 @@ from audiencekit.records.plan_times import pin_times
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.state.keys import StateKey
 from tests.audiences.erasure.account import ACCOUNT, PAGE, Account, Keys as Entry
+from tests.cases import each_case
 from tests.delivery.scripted import EXCHANGE_SECONDS, Counts, Packed, Step, lost
 from tests.virtualtime import EPOCH, VirtualClock, run_virtually
 
@@ -170,8 +171,8 @@ def test_a_kept_snapshot_is_left_before_the_receipt_says_so_and_then_the_audienc
     assert machine.events == [(event, name) for name in NAMES for event in ("left here", "kept", "free")]
 
 
-@pytest.mark.parametrize("nth", range(REQUESTS))
-@pytest.mark.parametrize(
+@each_case("nth", range(REQUESTS))
+@each_case(
     "refusal",
     [
         NotFound("gone", status=404),
@@ -194,7 +195,7 @@ def test_an_audience_that_refuses_one_request_is_refused_and_the_others_are_done
     assert machine.sent["a2"] == [7, 8, 9]
 
 
-@pytest.mark.parametrize("concurrency", [1, 2, 16])
+@each_case("concurrency", [1, 2, 16])
 def test_a_refusal_cuts_nothing_off_that_is_under_way(concurrency: int) -> None:
     """Confirmed requests count, and an audience of which a part was is sent it whole again."""
     machine = Machine({"a0": [NotFound("gone", status=404)]}, concurrency=concurrency)

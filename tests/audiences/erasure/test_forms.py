@@ -33,6 +33,7 @@ from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.settings import Settings
 from audiencekit.snapshots.store import SERIAL, SnapshotStore
 from audiencekit.state.keys import StateKey, find_state_key
+from tests.cases import each_case
 
 # --- Every form that an identifier can have been sent in ---
 
@@ -40,8 +41,8 @@ DEVICE = "4b61639e-47cc-4056-a16a-c8217e02946b"
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "expected"),
+@each_case(
+    "kind, text, expected",
     [
         (Kind.EMAIL, " Ada@Example.ORG ", {"ada@example.org"}),
         (Kind.EMAIL, "ada@Bücher.example.com", {"ada@bücher.example.com", "ada@xn--bcher-kva.example.com"}),
@@ -66,8 +67,8 @@ def test_a_number_that_is_only_possible_was_sent_by_who_allowed_it() -> None:
     assert forms_of(Kind.PHONE_NUMBER, "+4915000000001") == {"+4915000000001", "4915000000001"}
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "reason"),
+@each_case(
+    "kind, text, reason",
     [
         (Kind.EMAIL, "ada@", Reason.INVALID_SYNTAX),
         (Kind.PHONE_NUMBER, "0151 12345678", Reason.NO_COUNTRY),

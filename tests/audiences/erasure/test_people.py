@@ -42,6 +42,7 @@ from audiencekit.reporting.progress import NoProgress
 from audiencekit.selection.erased_people import read_forgotten
 from audiencekit.settings import Settings
 from audiencekit.sources.options import SourceOptions
+from tests.cases import each_case
 
 # --- The people of a source ---
 
@@ -179,8 +180,8 @@ async def test_a_user_with_read_access_adds_no_person_to_the_memory(
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("line", "kind"),
+@each_case(
+    "line, kind",
     [
         ("ada@example.org", "email"),
         ("email=ada@example.org", "email"),
@@ -204,15 +205,15 @@ def test_the_kind_is_recognised_or_said(line: str, kind: str) -> None:
     assert (dict(asked.identifiers), asked.rejected, asked.rows) == ({kind: 1}, [], 1)
 
 
-@pytest.mark.parametrize("other", [None, float("nan"), 143567, b"ada@example.org"])
+@each_case("other", [None, float("nan"), 143567, b"ada@example.org"])
 def test_a_line_that_is_no_text_is_refused_by_its_number(other: object) -> None:
     """As a frame holds a missing cell; no line is left out without a message."""
     with pytest.raises(UsageError, match="identifier 2 is no text"):
         read_identifier_lines(Lines(["ada@example.org", other]))  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
+@each_case(
+    "line, reason",
     [
         ("143567", "no_identifier"),
         (HASH, "no_identifier"),
@@ -265,8 +266,8 @@ def test_standard_input_is_read_line_by_line() -> None:
     assert dict(read_identifier_lines(lines).identifiers) == {"email": 2}
 
 
-@pytest.mark.parametrize(
-    ("content", "is_terminal", "message"),
+@each_case(
+    "content, is_terminal, message",
     [
         (b"", True, "a terminal"),
         (b"a\n\xff\n", False, "line 2 of stdin is not UTF-8"),

@@ -31,6 +31,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.selection.erased_people import RECEIPT
 from audiencekit.state.files import encode_checked, replace_file
 from audiencekit.state.keys import StateKey
+from tests.cases import each_case
 from tests.runs.state import NOW, set_age
 
 RECEIPT_RECEIPT = Receipt(
@@ -100,9 +101,7 @@ def test_a_short_receipt_names_what_is_left() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("state", "settled"), [("confirmed", True), ("gone", True), ("busy", False), ("refused", False)]
-)
+@each_case("state, settled", [("confirmed", True), ("gone", True), ("busy", False), ("refused", False)])
 def test_confirmed_and_gone_are_settled(state: str, settled: bool) -> None:
     """Everything else is left to be done."""
     assert TargetReceipt(id="1a", name="", state=state).is_settled is settled  # type: ignore[arg-type]

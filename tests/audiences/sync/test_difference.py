@@ -27,6 +27,7 @@ from audiencekit.snapshots.plain_marks import PlainMarks
 from audiencekit.state.spool import Spool
 from tests.audiences.sync.people import TAGGER, Known, names, records
 from tests.audiences.sync.service import Person
+from tests.cases import each_case
 from tests.examples import examples
 
 # --- A source against a snapshot: new, gone and due members, for any lists ---
@@ -107,9 +108,8 @@ def test_kernels_compare_alike(
     assert compared.gone.tolist() == expected.gone.tolist()
 
 
-@pytest.mark.parametrize(
-    ("day", "counts"),
-    [(DOUBTFUL, (1, 0, 0)), (99, (1, 0, 0)), (100, (0, 1, 0)), (130, (0, 1, 0)), (131, (0, 0, 1))],
+@each_case(
+    "day, counts", [(DOUBTFUL, (1, 0, 0)), (99, (1, 0, 0)), (100, (0, 1, 0)), (130, (0, 1, 0)), (131, (0, 0, 1))]
 )
 def test_the_day_decides(day: int, counts: tuple[int, int, int]) -> None:
     """In doubt or lapsed is as good as new; what expires soon is renewed."""
@@ -129,7 +129,7 @@ def test_all_records_are_sent_when_the_snapshot_is_not_relied_on() -> None:
     assert (found.additions, found.renewals, found.unchanged) == (1, 1, 0)
 
 
-@pytest.mark.parametrize(("days", "renewed_within"), [(390, 30), (60, 30), (59, 29), (20, 10), (1, 0)])
+@each_case("days, renewed_within", [(390, 30), (60, 30), (59, 29), (20, 10), (1, 0)])
 def test_half_of_a_short_life_is_left_alone(days: int, renewed_within: int) -> None:
     """30 days before its end an entry is renewed, or in its second half."""
     horizon = Horizon.of(NOW, NOW + timedelta(days=days), all_members=False)

@@ -31,6 +31,7 @@ from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.state.spool import Spool
 from tests.audiences.sync.people import TAGGER, Known, names, records
 from tests.audiences.sync.service import AUDIENCE, Owner, Person
+from tests.cases import each_case
 from tests.examples import examples
 
 # --- The requests of a sync, wave by wave: the records of the source, then the Deletes ---
@@ -140,8 +141,8 @@ def _sent(revision: Revision, selection: Selection, wave: int) -> Iterator[tuple
 NOW = 1_795_000_000.0
 
 
-@pytest.mark.parametrize(
-    ("wanted", "members", "lost", "allowed", "refused"),
+@each_case(
+    "wanted, members, lost, allowed, refused",
     [
         (0, 0, 0, 1.0, "left empty"),
         (0, 10, 10, 1.0, "left empty"),
@@ -171,8 +172,8 @@ def test_the_size_decides(wanted: int, members: int, lost: int, allowed: float, 
     assert bool(found) == bool(refused)
 
 
-@pytest.mark.parametrize(
-    ("hours", "additions", "removals", "words"),
+@each_case(
+    "hours, additions, removals, words",
     [
         (1, True, False, ["put in 1 h 0 min ago"]),
         (0.5, False, True, ["taken out 30 min ago"]),

@@ -34,6 +34,7 @@ from audiencekit.snapshots.members import MEMBER_SCHEMA
 from audiencekit.snapshots.plain_marks import PlainMarks
 from tests.audiences.sync.people import TAGGER, members, names, records
 from tests.audiences.sync.service import Person
+from tests.cases import each_case
 
 # --- The keys by which a member is deleted, and the members to put back because a Delete strikes them, too ---
 
@@ -60,8 +61,8 @@ def _reduce(leaving: list[Person], keys: RemovalKeys) -> Reduced:
     return reduce_members(members(dict.fromkeys(leaving, 400)), keys, TAGGER, first_row=11)
 
 
-@pytest.mark.parametrize(
-    ("leaving", "staying", "deleted_by", "lost"),
+@each_case(
+    "leaving, staying, deleted_by, lost",
     [
         (("a", "1"), [("b", "2")], ("a", "1"), 1),
         (("a", "1"), [("b", "1")], ("a", ""), 0),
@@ -133,9 +134,7 @@ def test_after_it_the_audience_is_who_stays(old: list[Person], new: list[Person]
     assert reduced.lost == sum(not {*person} & {text for other in new for text in other if text} for person in leaving)
 
 
-@pytest.mark.parametrize(
-    ("returned", "members", "rounds"), [(0, 0, 1), (0, 100, 1), (10, 100, 1), (11, 100, 2), (100, 100, 10), (5, 3, 5)]
-)
+@each_case("returned, members, rounds", [(0, 0, 1), (0, 100, 1), (10, 100, 1), (11, 100, 2), (100, 100, 10), (5, 3, 5)])
 def test_rounds(returned: int, members: int, rounds: int) -> None:
     """Never more than a tenth at a time, or one person."""
     assert rounds_for(returned, members) == rounds
@@ -163,8 +162,8 @@ def test_repr_shows_no_key(tmp_path: Path) -> None:
     assert "high" not in repr(keys) + repr(_reduce([("a", "1")], keys))
 
 
-@pytest.mark.parametrize("counts", [[1, 0, 1, 1, 0, 1], [0, 2, 1, 0, 3]])
-@pytest.mark.parametrize("before", [0, 7])
+@each_case("counts", [[1, 0, 1, 1, 0, 1], [0, 2, 1, 0, 3]])
+@each_case("before", [0, 7])
 def test_a_value_belongs_to_the_members_that_have_it(counts: list[int], before: int) -> None:
     """Whether some have several or none has, and wherever the values of the first begin."""
     offsets = np.cumsum([before, *counts], dtype=np.int32)

@@ -37,6 +37,7 @@ from audiencekit.delivery.limiter.host import (
 from audiencekit.delivery.retry import Clock
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.limits import FARTHEST_PLACE_SECONDS, RATE_FLOOR_SHARE
+from tests.cases import each_case
 
 # --- A clock that is never set, and a name for the moment that it counts from ---
 
@@ -116,7 +117,7 @@ def test_no_window_holds_more_than_its_share(
         assert len({owner for _, owner in street.left}) == owners
 
 
-@pytest.mark.parametrize("killed_each_seconds", [0.0, 0.5, 0.2])
+@each_case("killed_each_seconds", [0.0, 0.5, 0.2])
 def test_the_quota_is_used_and_shared(killed_each_seconds: float) -> None:
     """Four owners with timers a little late use it all, in equal parts, although one after the other is killed."""
     street = Street(4, 3, [0.0, 0.001, 0.003], killed_each_seconds)
@@ -180,7 +181,7 @@ def test_times_of_another_clock_are_not_believed() -> None:
     assert not believable(WaitingLine(free_at=0.0, paused_until=FARTHEST_PLACE_SECONDS + 1.0), 0.0)
 
 
-@pytest.mark.parametrize("per_minute", [0, -1, float("nan"), float("inf")])
+@each_case("per_minute", [0, -1, float("nan"), float("inf")])
 def test_impossible_pace_is_refused(per_minute: float) -> None:
     """A pace that is no number above 0 is a usage error."""
     with pytest.raises(UsageError):

@@ -22,6 +22,7 @@ from audiencekit.limits import MAX_LATENESS_SECONDS
 from audiencekit.personal import Secret
 from benchmarks.limiter_soak import REDIS, Soak, run_soak
 from benchmarks.redis_server import RedisServer
+from tests.cases import each_case
 
 PASSWORD = "invented-password-7391"
 
@@ -40,9 +41,7 @@ def test_our_parameter_is_taken_out_of_the_address(given: str, address: str, whe
     assert read_address(Secret(given)) == (Secret(address), when_away)
 
 
-@pytest.mark.parametrize(
-    "address", ["http://HOST", "redis://", "redis://HOST?when_away=HOST", "redis://[HOST", "redis:HOST"]
-)
+@each_case("address", ["http://HOST", "redis://", "redis://HOST?when_away=HOST", "redis://[HOST", "redis:HOST"])
 def test_an_address_that_cannot_be_is_refused_and_not_shown(address: str) -> None:
     """It may hold a password."""
     with pytest.raises(UsageError) as caught:

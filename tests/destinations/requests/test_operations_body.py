@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.errors import Bug
 from audiencekit.personal import Personal
+from tests.cases import each_case
 
 MARKER = "marker-of-a-person"
 
@@ -103,7 +104,7 @@ def test_full_body_is_opened() -> None:
     assert part.records == 59_999
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"",

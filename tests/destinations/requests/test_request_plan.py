@@ -20,6 +20,7 @@ from audiencekit.destinations.requests.request_plan import (
 )
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
 from audiencekit.records.plan_times import pin_times
+from tests.cases import each_case
 
 # --- Where bodies are cut ---
 
@@ -49,9 +50,7 @@ def _plan(
     return plan_requests(numbers, sizes_of, times=TIMES, limits=limits or BodyLimits())
 
 
-@pytest.mark.parametrize(
-    ("records", "expected"), [(2_499, [2_499]), (2_500, [2_500]), (2_501, [2_500, 1]), (5_001, [2_500, 2_500, 1])]
-)
+@each_case("records, expected", [(2_499, [2_499]), (2_500, [2_500]), (2_501, [2_500, 1]), (5_001, [2_500, 2_500, 1])])
 def test_the_cut_by_operations_is_exact(records: int, expected: list[int]) -> None:
     """With one record an operation, the 2,501st operation starts the next request."""
     planned = _plan([EMAIL_ONLY] * records, limits=BodyLimits(max_records_per_operation=1))
@@ -59,7 +58,7 @@ def test_the_cut_by_operations_is_exact(records: int, expected: list[int]) -> No
     assert [request.records for request in planned] == expected
 
 
-@pytest.mark.parametrize(("body_bytes", "requests"), [(4_999_999, 1), (5_000_000, 1), (5_000_001, 2)])
+@each_case("body_bytes, requests", [(4_999_999, 1), (5_000_000, 1), (5_000_001, 2)])
 def test_the_cut_by_bytes_is_exact(body_bytes: int, requests: int) -> None:
     """A body of exactly 5,000,000 bytes is sent whole; one byte more starts the next request."""
     records = 3_000
@@ -178,7 +177,7 @@ def test_sizes_come_back(sizes: list[int]) -> None:
     assert sizes_from_bytes(sizes_to_bytes(np.array(sizes, dtype=np.int64))).tolist() == sizes
 
 
-@pytest.mark.parametrize(("largest", "width"), [(0, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4), (5_000_000, 4)])
+@each_case("largest, width", [(0, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4), (5_000_000, 4)])
 def test_sizes_are_as_narrow_as_they_may_be(largest: int, width: int) -> None:
     """A byte each for the usual record."""
     assert len(sizes_to_bytes(np.array([1, largest, 2], dtype=np.int64))) == 1 + 3 * width

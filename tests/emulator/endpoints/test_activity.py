@@ -7,14 +7,15 @@ import json
 import pytest
 
 from audiencekit.emulator.endpoints.activity import EVENT_TYPES, Activity, Event, Subscription, read_event
+from tests.cases import each_case
 
 
 def _event(event_type: str = "profile.update.bio", user_id: str = "1", time: float = 0.0, **payload: str) -> Event:
     return Event(event_type, user_id, payload, time)
 
 
-@pytest.mark.parametrize(
-    ("subscription", "event", "wanted"),
+@each_case(
+    "subscription, event, wanted",
     [
         (Subscription("1"), _event(), True),
         (Subscription("1"), _event(user_id="2"), False),
@@ -84,7 +85,7 @@ async def test_a_stream_ends_for_its_reader_or_for_all() -> None:
     assert changed.done()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "order",
     [
         None,

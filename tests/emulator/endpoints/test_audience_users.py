@@ -18,6 +18,7 @@ from audiencekit.emulator.endpoints.audience_users import (
     read_key_sets,
     read_operations,
 )
+from tests.cases import each_case
 
 # --- Counting users in bulk ---
 
@@ -81,8 +82,8 @@ def test_both_checks_agree(users: list[Any], upper_case: bool) -> None:
     assert (read_key_sets(users, rules) is None) == bool(find_problems(users, rules))
 
 
-@pytest.mark.parametrize(
-    ("users", "code", "parameter"),
+@each_case(
+    "users, code, parameter",
     [
         (None, "INVALID_PARAMETER", "users"),
         ({}, "INVALID_PARAMETER", "users"),
@@ -168,8 +169,8 @@ def _item(**params: Any) -> dict[str, Any]:
     return {"operation_type": "Update", "params": {"users": USERS, **params}}
 
 
-@pytest.mark.parametrize(
-    ("times", "effective_at", "expires_at"),
+@each_case(
+    "times, effective_at, expires_at",
     [
         ({}, NOW, 1_834_214_400),
         ({"expires_at": "2027-01-15T08:00:01Z"}, NOW, 1_800_000_001),
@@ -186,8 +187,8 @@ def test_times_and_their_defaults(times: dict[str, str], effective_at: float, ex
     assert (operation.effective_at, operation.expires_at) == (effective_at, expires_at)
 
 
-@pytest.mark.parametrize(
-    ("params", "parameter"),
+@each_case(
+    "params, parameter",
     [
         ({"expires_at": "2027-01-15T08:00:00Z"}, "expires_at"),
         ({"effective_at": "2018-05-15", "expires_at": "2018-05-15"}, "expires_at"),
@@ -208,8 +209,8 @@ def test_params_that_cannot_be(params: dict[str, Any], parameter: str) -> None:
     assert [(error["code"], error["parameter"]) for error in errors] == [("INVALID_PARAMETER", parameter)]
 
 
-@pytest.mark.parametrize(
-    ("item", "expected"),
+@each_case(
+    "item, expected",
     [
         (None, [("INVALID_PARAMETER", "operation")]),
         ([], [("INVALID_PARAMETER", "operation")]),
@@ -249,7 +250,7 @@ def test_operation_errors_stand_at_the_index_of_their_operation() -> None:
     assert "jane" not in json.dumps(document)
 
 
-@pytest.mark.parametrize("document", [None, {}, {"operations": []}, "x", 5, []])
+@each_case("document", [None, {}, {"operations": []}, "x", 5, []])
 def test_a_body_is_an_array_of_something(document: Any) -> None:
     """Anything else is a problem of the request."""
     refused = _refusal(document)
@@ -315,7 +316,7 @@ def test_operations_are_read_together_as_they_are_one_by_one(lists: list[Any]) -
     assert _read(items) == [_read([item])[0] for item in items]
 
 
-@pytest.mark.parametrize("bad", [{"email": ["A1" * 32]}, {"email": []}, {"mail": [HASH_1]}, {}, 7, None])
+@each_case("bad", [{"email": ["A1" * 32]}, {"email": []}, {"mail": [HASH_1]}, {}, 7, None])
 def test_one_bad_user_is_told_in_its_own_operation(bad: Any) -> None:
     """Although all of them are looked at together first."""
     good = {"operation_type": "Update", "params": {"users": USERS}}
@@ -563,7 +564,7 @@ def test_good_bodies_are_counted_exactly(operations: list[dict[str, Any]]) -> No
     assert count_users(_write(operations), RULES) == sum(len(each["params"]["users"]) for each in operations)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"",

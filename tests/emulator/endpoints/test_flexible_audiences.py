@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.emulator.endpoints.flexible_audiences import Joining, Segment, count_visits, is_often_enough
+from tests.cases import each_case
 
 # --- The batch of flexible audiences, over the wire ---
 
@@ -321,8 +322,8 @@ def _leaf_of(frequency: int, comparator: str) -> Segment:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("comparator", "enough"),
+@each_case(
+    "comparator, enough",
     [("NUM_GTE", [2, 3]), ("NUM_GT", [3]), ("NUM_EQ", [2]), ("NUM_LTE", [0, 1, 2]), ("NUM_LT", [0, 1])],
 )
 def test_a_comparator_is_what_its_name_says(comparator: str, enough: list[int]) -> None:

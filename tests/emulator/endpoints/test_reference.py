@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator.endpoints.categories import are_business_categories
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 
 LISTS = ["advertiser_business_categories", "content_categories", "publishers"]
@@ -81,8 +82,8 @@ async def test_placements_of_one_product_type_or_all(caller: Any) -> None:
     assert refused.codes == ["INVALID_PARAMETER"]
 
 
-@pytest.mark.parametrize(
-    ("iab_categories", "good"),
+@each_case(
+    "iab_categories, good",
     [
         (["IAB7"], True),
         (["IAB7", "IAB8"], True),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.emulator.endpoints.stream_rules import Post, read_rule
+from tests.cases import each_case
 
 POST = Post(
     "Spring has come to the #harbour, says @friend_1",
@@ -13,8 +14,8 @@ POST = Post(
 )
 
 
-@pytest.mark.parametrize(
-    ("rule", "is_matched"),
+@each_case(
+    "rule, is_matched",
     [
         ("spring", True),
         ("SPRING harbour", True),
@@ -53,7 +54,7 @@ def test_a_rule_matches_what_it_says(rule: str, is_matched: bool) -> None:
     assert read_rule(rule)(POST) is is_matched
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rule",
     [
         "",

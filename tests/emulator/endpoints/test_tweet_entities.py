@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.emulator.endpoints.tweet_entities import find_entities
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each_case(
+    "text, found",
     [
         ("", []),
         ("#one #two", [("hashtag", "one"), ("hashtag", "two")]),

@@ -19,6 +19,7 @@ from audiencekit.emulator.faults.orders import (
     read_rehearsal,
     rehearsals,
 )
+from tests.cases import each_case
 
 # --- `/__faults` over the wire ---
 
@@ -93,7 +94,7 @@ async def test_doors_are_not_struck(bench: Any) -> None:
 # --- Orders of faults, read strictly ---
 
 
-@pytest.mark.parametrize("number", [number for number, kind in CATALOGUE.items() if kind.outside is None])
+@each_case("number", [number for number, kind in CATALOGUE.items() if kind.outside is None])
 def test_a_number_is_a_whole_order(number: int) -> None:
     """Each fault has a default for everything; what it comes to is an order that reads the same."""
     fault = read_fault({"fault": number})
@@ -108,8 +109,8 @@ def test_a_fault_outside_says_who_brings_it_about(number: int, words: str) -> No
         read_fault({"fault": number})
 
 
-@pytest.mark.parametrize(
-    ("order", "words"),
+@each_case(
+    "order, words",
     [
         ([], "expected an object"),
         ({}, '"fault": expected a number from 1 to 39'),
@@ -166,7 +167,7 @@ def test_a_list_says_which_of_its_faults_is_wrong() -> None:
         read_faults([{"fault": 8}] * 1001)
 
 
-@pytest.mark.parametrize(("order", "times"), [({}, 1), ({"p": 0.5}, None), ({"times": None}, None), ({"times": 3}, 3)])
+@each_case("order, times", [({}, 1), ({"p": 0.5}, None), ({"times": None}, None), ({"times": 3}, 3)])
 def test_how_often_has_a_default(order: Any, times: int | None) -> None:
     """Once; with a probability, for ever; or as it is said."""
     assert read_fault({"fault": 8, **order}).times == times
@@ -225,8 +226,8 @@ def _register(*orders: dict[str, Any]) -> Register:
     return Register(read_faults(list(orders)))
 
 
-@pytest.mark.parametrize(
-    ("order", "struck"),
+@each_case(
+    "order, struck",
     [
         ({}, [1]),
         ({"nth": 3}, [3]),
@@ -249,8 +250,8 @@ def test_a_seed_fixes_chance() -> None:
     assert 200 < len(runs[0]) < 400
 
 
-@pytest.mark.parametrize(
-    ("match", "struck"),
+@each_case(
+    "match, struck",
     [
         ({}, [1]),
         ({"method": "POST"}, [2]),

@@ -12,6 +12,7 @@ from audiencekit.errors import HostRefused, UsageError
 from audiencekit.integrations.airflow.connection import LABELS, settings_from
 from audiencekit.limits import DEFAULT_CONCURRENCY
 from audiencekit.settings import SECRET_NAMES, Settings
+from tests.cases import each_case
 
 SECRETS = {name: f"value-of-{name}" for name in SECRET_NAMES}
 ENVIRONMENT = {
@@ -51,7 +52,7 @@ def test_credentials_are_not_mixed() -> None:
     assert "value-of" not in str(caught.value) + caught.value.hint
 
 
-@pytest.mark.parametrize("name", ["allow_host", "key", "limiter", "acount_id", "base_url"])
+@each_case("name", ["allow_host", "key", "limiter", "acount_id", "base_url"])
 def test_nothing_else_is_taken_from_a_connection(name: str) -> None:
     """Neither a host that credentials may go to, nor a word that was mistyped; its value is not shown."""
     with pytest.raises(UsageError, match=f"connection 'ads' has fields that it must not have: {name}$") as caught:
@@ -67,7 +68,7 @@ def test_credentials_go_to_no_host_that_a_connection_names() -> None:
     open_client(settings_from("ads", "https://ads.example", SECRETS, allowed))
 
 
-@pytest.mark.parametrize("host", ["http://127.0.0.1:8080", "http://localhost:22", "http://[::1]:8080"])
+@each_case("host", ["http://127.0.0.1:8080", "http://localhost:22", "http://[::1]:8080"])
 def test_a_connection_leads_to_no_port_of_the_worker(host: str) -> None:
     """Unless the worker's environment names it: any user of the worker can listen on one."""
     with pytest.raises(HostRefused):

@@ -14,6 +14,7 @@ import pytest
 
 from audiencekit.integrations.airflow.task_run import Drainage, run_id_of
 from audiencekit.runs.store import check_chosen_run_id
+from tests.cases import each_case
 
 WHEN = datetime(2026, 11, 21, 1, 30, tzinfo=UTC)
 
@@ -35,10 +36,9 @@ def test_another_try_has_the_same() -> None:
     assert run_id_of(_context(try_number=2)) == run_id_of(_context())
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changed",
     [{"dag_id": "weekly"}, {"task_id": "upload2"}, {"run_id": "scheduled__2"}, {"map_index": 0}, {"map_index": 1}],
-    ids=str,
 )
 def test_another_task_has_another(changed: dict[str, Any]) -> None:
     """Mapped ones are others."""

@@ -21,12 +21,13 @@ from audiencekit.records.columns.arrays import (
     put,
     text_buffers,
 )
+from tests.cases import each_case
 
 COLUMN = pa.array(["ab", "", "é", None, "c"])
 
 
-@pytest.mark.parametrize(
-    ("column", "expected"),
+@each_case(
+    "column, expected",
     [
         (COLUMN, ["ab", "", "é", "", "c"]),
         (COLUMN.slice(2, 2), ["é", ""]),
@@ -35,7 +36,6 @@ COLUMN = pa.array(["ab", "", "é", None, "c"])
         (pa.array(["", ""]), ["", ""]),
         (pa.array([None, None], pa.string()), ["", ""]),
     ],
-    ids=["whole", "slice", "nothing of a column", "no texts", "empty texts", "nulls"],
 )
 def test_texts_are_between_offsets(column: Any, expected: list[str]) -> None:
     """The bytes of each text stand between two offsets, of which the first is 0."""
@@ -69,9 +69,9 @@ def test_texts_of_another_layout_are_refused(kind: Any) -> None:
         text_buffers(pa.array(["ab", "c"], kind))
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64, np.float64, np.bool_])
-@pytest.mark.parametrize("step", [1, 3, -1])
-@pytest.mark.parametrize("size", [0, 1, 9])
+@each_case("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64, np.float64, np.bool_])
+@each_case("step", [1, 3, -1])
+@each_case("size", [0, 1, 9])
 def test_numbers_and_truths_are_what_arrow_makes_of_them(kind: type, step: int, size: int) -> None:
     """In type, values and number of nulls, wherever they lie."""
     values = (np.arange(size) % 3).astype(kind)[::step]
@@ -143,7 +143,7 @@ def test_texts_are_put_in_place() -> None:
     assert put(texts, np.array([], dtype=np.int64), pa.array([], pa.string())) is texts
 
 
-@pytest.mark.parametrize("count", [1, FEW_ROWS, FEW_ROWS + 1, 3 * FEW_ROWS])
+@each_case("count", [1, FEW_ROWS, FEW_ROWS + 1, 3 * FEW_ROWS])
 def test_few_and_many_are_put_alike(count: int) -> None:
     """However many there are, each comes to its own row: the first and the last, neighbours, and those between."""
     size = 3 * FEW_ROWS

@@ -15,6 +15,7 @@ from audiencekit.records.columns import certain_values as plain
 from audiencekit.records.columns.arrays import VALID
 from audiencekit.records.columns.certain_values import NO_ADDRESSES
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
+from tests.cases import each_case
 from tests.records.columns.certain import decided, differing_addresses, needs_kernels
 
 pytestmark = needs_kernels
@@ -43,7 +44,7 @@ def test_every_ascii_character_at_every_place_of_an_address() -> None:
     assert differing_addresses(texts) == []
 
 
-@pytest.mark.parametrize("size", [62, 63, 64, 65, 66, 254, 255])
+@each_case("size", [62, 63, 64, 65, 66, 254, 255])
 def test_long_addresses(size: int) -> None:
     """Around the bounds of parts and of the whole."""
     local, domain = "a" * (size - len("@b.example")), "b" * (size - len("a@.example"))

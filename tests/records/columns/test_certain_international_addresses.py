@@ -18,6 +18,7 @@ from audiencekit.records.columns.domains import BASIC_PLANE, CERTAIN, LEFT, STAY
 from audiencekit.records.columns.letters import LETTER, KnownLetters
 from audiencekit.records.columns.odd_addresses import decide_one
 from benchmarks.values.dirt import DIRTY_ADDRESSES
+from tests.cases import each_case
 from tests.records.columns.certain import decided, differing_addresses, needs_kernels
 
 pytestmark = needs_kernels
@@ -73,7 +74,7 @@ MARKS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_case("seed", range(8))
 def test_marks_in_any_order_as_the_definition(seed: int) -> None:
     """On either side of the at sign; most are decided here."""
     chance = random.Random(seed)
@@ -159,7 +160,7 @@ NO_LABELS = (
 )
 
 
-@pytest.mark.parametrize("text", NO_LABELS, ids=range(len(NO_LABELS)))
+@each_case("text", NO_LABELS)
 def test_encodings_of_no_label_are_refused_at_once(text: str) -> None:
     """As the definition refuses it, which takes a hundred times as long."""
     assert normalize_email(text) is Reason.INVALID_SYNTAX
@@ -167,7 +168,7 @@ def test_encodings_of_no_label_are_refused_at_once(text: str) -> None:
     assert codes.tolist() == [code_of(Reason.INVALID_SYNTAX)]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_case("seed", range(4))
 def test_mistyped_labels_as_the_definition(seed: int) -> None:
     """One sign of a label in the form of the name system is another, and nearly all are decided here."""
     chance = random.Random(seed)
@@ -178,7 +179,7 @@ def test_mistyped_labels_as_the_definition(seed: int) -> None:
     assert (codes == PENDING).sum() < 15
 
 
-@pytest.mark.parametrize(("text", "expected"), ORDERED, ids=range(len(ORDERED)))
+@each_case("text, expected", ORDERED)
 def test_international_addresses_by_their_rules(text: str, expected: str | Reason) -> None:
     """As the RFCs and the definition say; each is decided here but for a reason that comes before being none."""
     assert normalize_email(text) == expected
@@ -211,7 +212,7 @@ MAPPED_AND_LEFT = (
 )
 
 
-@pytest.mark.parametrize(("text", "expected"), [*MAPPED, *MAPPED_AND_LEFT], ids=range(len(MAPPED + MAPPED_AND_LEFT)))
+@each_case("text, expected", [*MAPPED, *MAPPED_AND_LEFT])
 def test_letters_that_domains_have_others_for(text: str, expected: str | Reason) -> None:
     """As the definition says, and decided here."""
     assert normalize_email(text) == expected
@@ -231,7 +232,7 @@ def test_letters_of_decomposed_domains_are_known() -> None:
     assert PENDING not in decided(pa.array(texts), Kind.EMAIL)[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "domain",
     [
         "2larch.\u05d0\u05d1",
@@ -247,8 +248,8 @@ def test_labels_beside_one_from_right_to_left_are_not_certain(domain: str) -> No
     assert differing_addresses([f"ada@{domain.replace('2', '')}"]) == []
 
 
-@pytest.mark.parametrize(
-    ("label", "code"),
+@each_case(
+    "label, code",
     [
         ("2larch", code_of(Reason.INVALID_SYNTAX)),
         ("\u02b9b", code_of(Reason.INVALID_SYNTAX)),
@@ -269,8 +270,8 @@ MAPPED_PLACED = "a1-.\xfc\u0301\u05d0\ufb03\u3002\uff0e\u2026\xb4\u2011\xaa\xdf\
 PLACED = "a1-.\u00fc\u093e\u0930\u05d0\u05b0\u0660\u03a3\u03c3\uff0e\uff21\u3002\u2665\ufffd\u00b7\u30fb\u02b9 _"
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("placed", [PLACED, MAPPED_PLACED], ids=["placed", "mapped"])
+@each_case("seed", range(4))
+@each_case("placed", [PLACED, MAPPED_PLACED])
 def test_characters_at_any_place_as_the_definition(seed: int, placed: str) -> None:
     """On either side of the at sign, in labels of up to five."""
     chance = random.Random(seed)

@@ -18,6 +18,7 @@ from audiencekit.records.columns import certain_values as plain
 from audiencekit.records.columns.arrays import PENDING, VALID, code_of
 from audiencekit.records.phones.tables import PhoneTables
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
+from tests.cases import each_case
 from tests.records.columns.certain import decided, decided_numbers, differing_numbers, needs_kernels
 
 pytestmark = needs_kernels
@@ -35,7 +36,7 @@ def test_numbers_as_the_definition(rows: list[Row]) -> None:
     assert differing_numbers(rows) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rules",
     [
         Rules(phone_form="digits"),
@@ -71,7 +72,7 @@ def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
     assert differing_numbers([(cell, country) for cell in cells for country in ("DE", "US", None)]) == []
 
 
-@pytest.mark.parametrize("sign", ["\n", "\r\n", "\t", "\x85", "\u2028", " \n "])
+@each_case("sign", ["\n", "\r\n", "\t", "\x85", "\u2028", " \n "])
 def test_cells_of_several_lines_are_decided(sign: str) -> None:
     """As the definition does, whatever stands in the lines."""
     parts = [
@@ -98,7 +99,7 @@ def test_cells_of_several_lines_are_decided(sign: str) -> None:
     assert PENDING not in decided_numbers([(number, "DE") for number in numbers])[0]
 
 
-@pytest.mark.parametrize("country", ["SB", "FK", "DE", "US", None])
+@each_case("country", ["SB", "FK", "DE", "US", None])
 def test_few_digits_are_decided(country: str | None) -> None:
     """Where phonenumbers takes two of them for a number, or those before a tilde."""
     fronts = ("", "+", "(", "00", "+00", "'", "011")
@@ -187,7 +188,7 @@ def test_any_number_as_the_definition(rows: list[Row]) -> None:
     assert differing_numbers(rows) == []
 
 
-@pytest.mark.parametrize("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
+@each_case("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
 def test_every_character_at_every_place_of_a_number(number: str) -> None:
     """One foreign character anywhere."""
     signs = [*map(chr, range(128)), *"\xa0\u2010\u3000＋９"]
@@ -261,7 +262,7 @@ REWRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "country", "number"), REWRITTEN, ids=range(len(REWRITTEN)))
+@each_case("text, country, number", REWRITTEN)
 def test_prefixes_that_are_rewritten_are_certain(text: str, country: str, number: str) -> None:
     """Behind Argentina's mobile prefix and Brazil's codes of carriers, and where an area has local numbers only."""
     codes, hashes = decided(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]))

@@ -25,6 +25,7 @@ from audiencekit.records.columns.domains import (
     domain_in_ascii,
     mapped,
 )
+from tests.cases import each_case
 
 LETTERS = st.one_of(
     st.sampled_from("abz019"),
@@ -148,7 +149,7 @@ def test_everything_else_is(domain: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert asked == [domain]
 
 
-@pytest.mark.parametrize("letters", domains.IDEOGRAPHS, ids=["extension A", "ideographs", "syllables"])
+@each_case("letters", domains.IDEOGRAPHS)
 def test_letters_that_are_not_asked_for_are_certain(letters: str) -> None:
     """The definition takes every one of them as it stands, twelve in a label."""
     codes = range(ord(letters[0]), ord(letters[1]) + 1)
@@ -167,7 +168,7 @@ def test_many_letters_at_once_are_judged_as_one() -> None:
     assert 100 < sum(found & CERTAIN for found in classes.values()) < 500
 
 
-@pytest.mark.parametrize("direction", ["AL", "R", "L", "ON"])
+@each_case("direction", ["AL", "R", "L", "ON"])
 def test_signs_that_are_refused_stand_in_no_label(direction: str) -> None:
     """Neither between letters from the left nor between some from the right; some signs are letters to IDNA."""
     letters = CertainLetters()

@@ -7,7 +7,6 @@ import re
 import unicodedata
 
 import pyarrow as pa
-import pytest
 
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.kinds import Reason
@@ -15,6 +14,7 @@ from audiencekit.records.columns import international
 from audiencekit.records.columns.arrays import UNDECIDED, VALID, code_of
 from audiencekit.records.columns.checks import FEW
 from audiencekit.records.columns.international import decide_international
+from tests.cases import each_case
 
 
 def _certain_letters() -> list[str]:
@@ -41,8 +41,8 @@ def test_ideographs_are_certain() -> None:
         assert normalize_email(f"{letter}@b.de") == f"{letter}@b.de"
 
 
-@pytest.mark.parametrize(
-    ("address", "expected"),
+@each_case(
+    "address, expected",
     [
         ("a@bücher.de", "a@xn--bcher-kva.de"),
         ("ö@b.de", "ö@b.de"),
@@ -67,7 +67,7 @@ def test_decided(address: str, expected: str | Reason | None) -> None:
         assert (addresses.to_pylist(), codes.tolist()) == ([expected], [VALID])
 
 
-@pytest.mark.parametrize("form", ["{}@b.de", "a.{}b@b.de", "a@{}.de", "a@b{}", "{}"])
+@each_case("form", ["{}@b.de", "a.{}b@b.de", "a@{}.de", "a@b{}", "{}"])
 def test_a_few_have_the_form_that_many_have(form: str) -> None:
     """Letter by letter and by a pattern of all of them the same is certain, for every character that there is."""
     letters = [*map(chr, [*range(0xD800), *range(0xE000, 0x11000), 0x1D400, 0x20000, 0xE0020, 0x10FFFF])]

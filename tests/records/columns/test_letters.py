@@ -25,6 +25,7 @@ from audiencekit.records.columns.letters import (
     composing,
     folding_table,
 )
+from tests.cases import each_case
 
 
 def _known(*texts: str) -> KnownLetters:
@@ -33,8 +34,8 @@ def _known(*texts: str) -> KnownLetters:
     return known
 
 
-@pytest.mark.parametrize(
-    ("letter", "kind"),
+@each_case(
+    "letter, kind",
     [
         ("ა", LETTER),
         ("😀", LETTER),

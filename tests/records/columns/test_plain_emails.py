@@ -24,6 +24,7 @@ from audiencekit.records.columns.plain_emails import decide_emails
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS, draw_address
 from benchmarks.values.fragments import draw_cell
 from benchmarks.values.spellings import EMAIL_SPELLINGS
+from tests.cases import each_case
 
 
 def _pairs() -> list[str]:
@@ -127,8 +128,8 @@ def test_no_special_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert decide_emails(pa.array(["a@b.test"])).reasons.to_pylist() == [VALID]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_case(
+    "text, expected",
     [
         ("Anna@München.de", "anna@xn--mnchen-3ya.de"),
         ("anna@xn--mnchen-3ya.de", "anna@xn--mnchen-3ya.de"),
@@ -151,10 +152,7 @@ def test_decided_beyond_plain_addresses(text: str, expected: str | Reason) -> No
     assert decisions.normalized.to_pylist() == [None if isinstance(expected, Reason) else expected]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["JÖRG@example.com", "a\u0308@example.com", "fake@ü.de", "b@b.de-ñu+x"],
-)
+@each_case("text", ["JÖRG@example.com", "a\u0308@example.com", "fake@ü.de", "b@b.de-ñu+x"])
 def test_left_to_the_definition(text: str) -> None:
     """Capitals that are not ASCII, combining marks, hidden characters, white space, what may be a placeholder."""
     assert decide_emails(pa.array([text])).codes.tolist() == [UNDECIDED]
@@ -310,7 +308,7 @@ HOSTS = [
 ]
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=ascii)
+@each_case("host", HOSTS)
 def test_one_by_one_as_the_definition(host: str) -> None:
     """A certain text has the definition's answer; the rest is left."""
     texts = [f"{around}{name}@{host}{around}" for name in NAMES for around in ("", " ", "\xa0")]
@@ -354,8 +352,8 @@ def test_a_wrong_letter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(decide_one(text) not in (None, normalize_email(text)) for text in _drawn(400))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_case(
+    "text, expected",
     [
         ("\u0323a@larchpost.example", Reason.INVALID_SYNTAX),
         ("\u212b\u11ab@larchpost.example", "\u00e5\u11ab@larchpost.example"),

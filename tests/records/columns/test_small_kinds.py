@@ -33,6 +33,7 @@ from benchmarks.values import (
     partner_user_ids as partner_user_id_values,
     platform_ids as platform_id_values,
 )
+from tests.cases import each_case
 from tests.examples import examples
 
 # Text as people write it, and as it is normalised.
@@ -44,7 +45,7 @@ CERTAIN = {
 }
 
 
-@pytest.mark.parametrize("kind", CERTAIN)
+@each_case("kind", CERTAIN)
 def test_every_kind_is_decided_by_its_own_rule(kind: Kind) -> None:
     """A plain value of it leaves nothing to the definition."""
     text, normalized = CERTAIN[kind]
@@ -195,7 +196,7 @@ LEFT: list[tuple[SmallKind, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "left"), LEFT)
+@each_case("kind, left", LEFT)
 def test_only_few_forms_are_left(kind: SmallKind, left: list[str]) -> None:
     """Other characters than those of ASCII are decided, whether they come off, are refused or are foreign."""
     decided = ["\ufeff1\u200b", "\u2029", "b\xadob", "bób", "–", "un\u212anown", "ſ", "'aé", "=é", "1é", "é1.0"]
@@ -240,7 +241,7 @@ PARTNER_FORMS = ["digits", "float", "groups", "uuid", "hex", "dotted", "address"
 PARTNER_FORMS += ["braces", "base64", "JSON", "words", "padded", "mangled", "mail", "name"]
 
 
-@pytest.mark.parametrize("form", PARTNER_FORMS)
+@each_case("form", PARTNER_FORMS)
 def test_clean_partner_user_ids_are_decided(form: str) -> None:
     """Of the usual forms of ids, and of what stands in their column by mistake, nothing is left to the definition."""
     chance = random.Random(5)

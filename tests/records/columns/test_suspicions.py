@@ -38,6 +38,7 @@ from audiencekit.records.columns.suspicions import (
 )
 from audiencekit.records.tally import BareNumbers, PaymentNumbers
 from benchmarks.values.partner_user_ids import ODD, PARTS
+from tests.cases import each_case
 from tests.examples import examples
 from tests.personalvalues import BARE, own_ids, personal_values
 
@@ -319,7 +320,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *("a%2Fb{}", "user%3A{}%20x", "müller%C3%A9{}", "{}%", "a&b={}", "a&amp;{}", "клиент{}", "名{}", "ลูกค้า{}"),

@@ -38,6 +38,7 @@ from audiencekit.records.phones.plain_numbers import (
 from audiencekit.records.phones.readings import AS_WRITTEN
 from audiencekit.records.phones.regions import MAX_DIGITS
 from benchmarks.values.phone_numbers import FEW, ODD, REGIONS, Numbers, Row
+from tests.cases import each_case
 
 ROWS = [
     # text, written, dropped, calling code, expected digits
@@ -228,8 +229,8 @@ def test_clean_lists_are_decided() -> None:
     assert (decisions.codes != UNDECIDED).mean() >= 0.995
 
 
-@pytest.mark.parametrize(
-    ("text", "country", "expected"),
+@each_case(
+    "text, country, expected",
     [
         ("+1 (415) 555-0132", None, "+14155550132"),
         ("4155550132", "US", "+14155550132"),
@@ -480,8 +481,8 @@ def test_all_digits_are_found(texts: list[str], skipped: int) -> None:
     assert _texts_of(digits) == [re.sub(r"[^0-9]", "", text) for text in texts[skipped:]]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_read"),
+@each_case(
+    "text, is_read",
     [
         ("123", True),
         ("12", True),
@@ -517,8 +518,8 @@ def test_is_read(text: str, *, is_read: bool) -> None:
     assert found.tolist() == [False, is_read, False, is_read, False]
 
 
-@pytest.mark.parametrize(
-    ("text", "has_zeros"),
+@each_case(
+    "text, has_zeros",
     [
         ("00491", True),
         ("(00)491", True),
@@ -537,8 +538,8 @@ def test_zeros_in_front(text: str, *, has_zeros: bool) -> None:
     assert read_digits(pa.array(["7", text])).has_zeros.tolist() == [False, has_zeros]
 
 
-@pytest.mark.parametrize(
-    ("text", "may_be_two"),
+@each_case(
+    "text, may_be_two",
     [
         ("0301234567/0301234568", True),
         ("030/1234567", False),

@@ -25,6 +25,7 @@ from audiencekit.records.phones.plans import (
     of_phonenumbers,
     regions_of_code,
 )
+from tests.cases import each_case
 
 FORMS = [
     "",
@@ -61,7 +62,7 @@ def _expected(pattern: str, text: str) -> tuple[int, bool] | None:
     return match and (match.end(), bool(match.re.groups) and match[match.re.groups] is not None)
 
 
-@pytest.mark.parametrize("pattern", FORMS)
+@each_case("pattern", FORMS)
 def test_opening_matches_as_re_does(pattern: str) -> None:
     """The end of the match and the last group's part in it are those of `re.match`."""
     opening = Opening(pattern)
@@ -79,7 +80,7 @@ def test_prefixes_of_all_regions_match_as_re_does() -> None:
             assert [_matched(opening, text) for text in texts] == [_expected(pattern, text) for text in texts], region
 
 
-@pytest.mark.parametrize("pattern", [form for form in FORMS if form and "$" not in form])
+@each_case("pattern", [form for form in FORMS if form and "$" not in form])
 def test_program_accepts_what_re_matches_fully(pattern: str) -> None:
     """A text reaches the accepting node if and only if `re.fullmatch` matches it."""
     program = Program()
@@ -93,7 +94,7 @@ def test_program_accepts_what_re_matches_fully(pattern: str) -> None:
         assert any(program.nodes[leaf].accept == 7 for leaf in leaves) == bool(re.fullmatch(pattern, text))
 
 
-@pytest.mark.parametrize("pattern", ["a", "1*", "1+", "[^1]", ".", "(1", "1)", "^1", "(?=1)", r"\w"])
+@each_case("pattern", ["a", "1*", "1+", "[^1]", ".", "(1", "1)", "^1", "(?=1)", r"\w"])
 def test_unknown_grammar_is_a_bug(pattern: str) -> None:
     """A pattern that needs more than the known grammar is refused, and never misread."""
     with pytest.raises(Bug):
@@ -181,7 +182,7 @@ def test_validity_and_length_of_all_codes() -> None:
     assert valid > len(CODES) * 10
 
 
-@pytest.mark.parametrize("code", [1, 39, 44, 49, 61, 262, 800])
+@each_case("code", [1, 39, 44, 49, 61, 262, 800])
 def test_regional_plan_keeps_all_facts(code: int) -> None:
     """Folded for a region, a plan says the same of every number."""
     plan, chance = NumberingPlan(code), random.Random(code)
@@ -197,7 +198,7 @@ def test_regional_plan_keeps_all_facts(code: int) -> None:
             assert facts.length == len(number)
 
 
-@pytest.mark.parametrize("region", ["US", "DE", "IT", "AR"])
+@each_case("region", ["US", "DE", "IT", "AR"])
 def test_general_form(region: str) -> None:
     """`is_general` asks for the whole of the region's general pattern, whatever the length."""
     code = phonenumbers.country_code_for_region(region)
@@ -216,7 +217,7 @@ def test_beyond_the_longest_number() -> None:
     assert plan.length(state) == MAX_NATIONAL + 1
 
 
-@pytest.mark.parametrize("number", ["", "0", "0000", "0" * 17, "0" * 18, "001", "5555", "55555", "5" * 17, "155555"])
+@each_case("number", ["", "0", "0000", "0" * 17, "0" * 18, "001", "5555", "55555", "5" * 17, "155555"])
 def test_one_digit_over_and_over(number: str) -> None:
     """A number of one digit is known as what the definition calls a placeholder, up to the longest number."""
     plan = NumberingPlan(49)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import phonenumbers
-import pytest
 from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
 
 from audiencekit.identifiers.texts import is_repeated
 from audiencekit.records.phones.plans import NumberingPlan
 from audiencekit.records.phones.readings import DigitOutcome, DigitReading, International, National, StateRows, Trunks
+from tests.cases import each_case
 
 SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY", "GU", "MG"]
 
@@ -62,7 +62,7 @@ def _said(reading: DigitReading, digits: str) -> tuple[DigitOutcome, str]:
     return reading.outcome, f"{reading.calling_code}{rule or ''}{national[:kept]}{national[kept + skipped :]}"
 
 
-@pytest.mark.parametrize("region", SAMPLE)
+@each_case("region", SAMPLE)
 def test_national(region: str) -> None:
     """National digits have phonenumbers' outcome and digits; few readings are unknown."""
     code = phonenumbers.country_code_for_region(region)
@@ -82,7 +82,7 @@ def test_national(region: str) -> None:
     assert unknown < len(cases) * 0.1
 
 
-@pytest.mark.parametrize("region", SAMPLE)
+@each_case("region", SAMPLE)
 def test_international(region: str) -> None:
     """Digits behind a plus sign have phonenumbers' outcome and digits."""
     code = phonenumbers.country_code_for_region(region)

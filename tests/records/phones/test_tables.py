@@ -31,6 +31,7 @@ from audiencekit.records.phones.tables import (
     written,
 )
 from audiencekit.state.directory import Cache
+from tests.cases import each_case
 from tests.conftest import ROOT
 
 
@@ -46,8 +47,8 @@ def _read(tables: Tables, start: int, digits: str) -> tuple[DigitOutcome, int]:
     return list(DigitOutcome)[int(outcome)], int(dropped)
 
 
-@pytest.mark.parametrize(
-    ("region", "digits", "expected"),
+@each_case(
+    "region, digits, expected",
     [
         ("US", "4155550132", (DigitOutcome.VALID, 0)),
         ("US", "14155550132", (DigitOutcome.VALID, 1)),
@@ -70,8 +71,8 @@ def test_national(region: str, digits: str, expected: tuple[DigitOutcome, int]) 
     assert _read(tables, tables.national[region], digits) == expected
 
 
-@pytest.mark.parametrize(
-    ("code", "digits", "expected"),
+@each_case(
+    "code, digits, expected",
     [
         (49, "4915112345678", (DigitOutcome.VALID, 2)),
         (49, "49015112345678", (DigitOutcome.VALID, 3)),
@@ -309,6 +310,7 @@ import phonenumbers
 from phonenumbers import PhoneMetadata
 from audiencekit.state.directory import Cache
 from audiencekit.records.phones import tables as phone_tables
+from tests.cases import each_case
 
 def another(name):
     PhoneMetadata.register_region_loader(name, lambda _: None)
@@ -412,7 +414,7 @@ def _beginning_away(plan: CompiledPlan) -> CompiledPlan:
     return replace(plan, starts={"49": len(plan.states)})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "broken",
     [
         lambda _: b"",
@@ -423,16 +425,6 @@ def _beginning_away(plan: CompiledPlan) -> CompiledPlan:
         lambda content: content[:-30] + bytes(30),
         lambda _: written({49: _leading_away(PLANS[49])}),
         lambda _: written({49: _beginning_away(PLANS[49])}),
-    ],
-    ids=[
-        "empty",
-        "something else",
-        "cut",
-        "fewer states",
-        "another key",
-        "zeros",
-        "no such state",
-        "no such beginning",
     ],
 )
 def test_a_plan_that_makes_no_sense_is_not_read(broken: Callable[[bytes], bytes]) -> None:

@@ -6,11 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from audiencekit.cli.output import spelled
 from audiencekit.reporting.page.machine_page import machine_page
 from audiencekit.reporting.page.page_parts import View
+from tests.cases import each_case
 from tests.reporting.badday import machine
 from tests.reporting.page.test_page import report_of_a_bad_day
 from tests.reporting.webpages import PageNumbers
@@ -33,8 +32,8 @@ def tasks_of(document: dict[str, Any], view: View = WALL) -> str:
     return text.partition("What to do next")[2].partition("Audiences")[0]
 
 
-@pytest.mark.parametrize(
-    ("changes", "task"),
+@each_case(
+    "changes, task",
     [
         ({"state": "incomplete", "resumable": True}, "`audiencekit resume 20260101-1` sends the rest"),
         ({"state": "incomplete", "operation": "sync"}, "run the same command again"),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.page.page import plan_page, report_page
 from audiencekit.reporting.page.page_parts import FLOOR, View
 from audiencekit.settings import Settings
+from tests.cases import each_case
 from tests.reporting.webpages import PageNumbers, number_at
 
 SHARED = View(is_floored=True)
@@ -100,7 +99,7 @@ def test_the_change_since_the_last_run() -> None:
     assert "Since the last run" not in PageNumbers(report_page(report_of_a_bad_day(state="refused"), last=last)).text
 
 
-@pytest.mark.parametrize("sent", [849, 850, 851])
+@each_case("sent", [849, 850, 851])
 def test_a_shared_page_tells_no_change_of_few_people(sent: int) -> None:
     """One more, one fewer and none are the same words."""
     document = report_of_a_bad_day()
@@ -181,7 +180,7 @@ def test_nothing_is_loaded_and_nothing_acts() -> None:
     assert "\x1b" not in page.text
 
 
-@pytest.mark.parametrize("state", ["complete", "incomplete", "refused"])
+@each_case("state", ["complete", "incomplete", "refused"])
 def test_every_state_has_words(state: str) -> None:
     """Also where counts are not known, or nothing was sent."""
     unknown = report_of_a_bad_day(

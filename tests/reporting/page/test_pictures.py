@@ -8,6 +8,7 @@ import pytest
 
 from audiencekit.reporting.page.drawing import draw, prose
 from audiencekit.reporting.page.page_parts import Bar, Bars, Cell, Columns, Line, Picture, Segment, Stack
+from tests.cases import each_case
 
 HOSTILE = "rows <b> & more"
 BAR = Bar(name=HOSTILE, length=5, cell=Cell("5", "rows.read"), beside="10 %", remedies=["give `country='US'`"])
@@ -19,7 +20,7 @@ PICTURES: list[Picture] = [
 ]
 
 
-@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: type(picture).__name__)
+@each_case("picture", PICTURES)
 def test_a_picture_is_markup_of_ours_alone(picture: Picture) -> None:
     """Its colours are those of the page, names are escaped, and it has no id, style sheet or script."""
     drawn = draw(picture)

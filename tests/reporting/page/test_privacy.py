@@ -21,6 +21,7 @@ from audiencekit.reporting.page.parts import (
     sending_parts,
 )
 from audiencekit.reporting.page.privacy import list_counts, masked, row_counts, shown_counts
+from tests.cases import each_case
 
 SHARED = View(is_floored=True)
 VALID, BLANK, CAUSES = "valid", "", ("placeholder", "too_long")
@@ -209,8 +210,8 @@ def test_a_sum_does_not_tell_two_small_counts() -> None:
     assert shown_counts({"a": 1, "b": 1}, [{"a": 1, "b": -1}]) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_case(
+    "text, expected",
     [
         ("1 number without a country", "fewer than 10 numbers without a country"),
         ("1 person is on the list", "fewer than 10 people are on the list"),

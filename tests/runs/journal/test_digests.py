@@ -20,6 +20,7 @@ from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.runs.journal import digests
 from audiencekit.runs.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
 from audiencekit.state.keys import StateKey, SubKey
+from tests.cases import each_case
 from tests.runs.journal.conftest import KEY
 
 OTHER: SubKey = StateKey(bytes(32)).derive("digests", "another")
@@ -73,12 +74,8 @@ def test_pieces_do_not_matter(content: bytes, cuts: list[int]) -> None:
     assert digest.finish() == digest_of(KEY, BODIES, 1, content)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [(OTHER, BODIES, 1, b"content"), (KEY, DOCUMENTS, 1, b"content"), (KEY, BODIES, 2, b"content"),
-     (KEY, BODIES, 1, b"Content"), (KEY, BODIES, 1, b"")],
-    ids=["key", "purpose", "number", "content", "nothing"],
-)  # fmt: skip
+@each_case("other", [(OTHER, BODIES, 1, b"content"), (KEY, DOCUMENTS, 1, b"content"), (KEY, BODIES, 2, b"content"),
+     (KEY, BODIES, 1, b"Content"), (KEY, BODIES, 1, b"")])  # fmt: skip
 def test_whatever_differs_makes_another_digest(other: tuple[SubKey, int, int, bytes]) -> None:
     """Key, what it is, its number, its bytes."""
     assert digest_of(KEY, BODIES, 1, b"content") != digest_of(*other)
@@ -116,7 +113,7 @@ DIFFERENT: dict[str, list[Record]] = {
 }
 
 
-@pytest.mark.parametrize("name", DIFFERENT)
+@each_case("name", DIFFERENT)
 def test_other_records_are_another_fingerprint(name: str) -> None:
     """Every part of a record counts, and where it stands."""
     assert _fingerprint(_batch(DIFFERENT[name])) != _fingerprint(_batch(PEOPLE))

@@ -6,20 +6,19 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS
 from audiencekit.runs.journal.facts import Moment, PlannedBody, Sums, seconds_in_the_past, this_moment
+from tests.cases import each_case
 from tests.runs.journal.conftest import FACTS, PLAN, result_of
 
 # --- Plans are compared; sums are added ---
 
 
-@pytest.mark.parametrize(
-    ("change", "reason", "words"),
+@each_case(
+    "change, reason, words",
     [
         ({}, None, ""),
         ({"found": {"format": "parquet"}}, None, ""),
@@ -63,7 +62,7 @@ def test_sums_go_on_where_they_were() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("sums", "touched"), [(Sums(), False), (Sums(confirmed=1), True), (Sums(unknown=1), True)])
+@each_case("sums, touched", [(Sums(), False), (Sums(confirmed=1), True), (Sums(unknown=1), True)])
 def test_a_doubt_counts_as_touched(sums: Sums, touched: bool) -> None:
     """As a confirmation does."""
     assert sums.is_touched is touched
@@ -84,8 +83,8 @@ def test_a_run_has_a_key_of_its_own() -> None:
 HERE = Moment("this start", 10_000.0)
 
 
-@pytest.mark.parametrize(
-    ("earlier", "seconds"),
+@each_case(
+    "earlier, seconds",
     [
         (Moment("this start", 4_000.0), 6_000.0),
         (Moment("this start", 10_000.0), 0.0),
@@ -104,8 +103,8 @@ def test_machines_that_do_not_tell_their_start_are_not_one() -> None:
     assert Moment("unknown-boot", 900.0).seconds_since(Moment("unknown-boot", 1.0)) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("departures", "seconds"),
+@each_case(
+    "departures, seconds",
     [
         ([], math.inf),
         ([4_000.0], 6_000.0 - EXCHANGE_TIMEOUT_SECONDS),

@@ -30,6 +30,7 @@ from audiencekit.sources.bytes.byte_stream import (
     transcode,
 )
 from audiencekit.sources.bytes.files import RegularFile
+from tests.cases import each_case
 
 Write = Callable[..., Path]
 LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -120,8 +121,8 @@ def test_a_read_error_is_an_input_output_failure(write: Write, monkeypatch: pyte
     assert caught.value.__context__ is None
 
 
-@pytest.mark.parametrize("step", [1_000, 65_536, 262_144])
-@pytest.mark.parametrize(("length", "refused"), [(MAX_LINE_BYTES, False), (MAX_LINE_BYTES + 1, True)])
+@each_case("step", [1_000, 65_536, 262_144])
+@each_case("length, refused", [(MAX_LINE_BYTES, False), (MAX_LINE_BYTES + 1, True)])
 def test_lines_have_a_bound(step: int, length: int, refused: bool) -> None:
     """A line of MAX_LINE_BYTES passes, one byte more does not, however it is cut."""
     data = b"x\r" + b"y" * length + b"\nz"
@@ -168,8 +169,8 @@ def test_text_survives_any_cut(name: str, text: str, step: int) -> None:
     assert b"".join(transcode(blocks, Encoding(name, 0))).decode() == text
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "text"),
+@each_case(
+    "name, data, text",
     [
         ("cp1252", b"M\xfcller \x80", "Müller €"),
         ("iso8859-1", b"M\xfcller \x80", "Müller \x80"),
@@ -183,8 +184,8 @@ def test_old_encodings_are_read_when_declared(name: str, data: bytes, text: str)
     assert b"".join(transcode(iter([data]), Encoding(name, 0))).decode() == text
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "expected"),
+@each_case(
+    "name, data, expected",
     [
         ("cp1252", b"a\x81b", b"a\xffb"),
         ("shift_jis", b"a\xa0,b", b"a\xff,b"),
@@ -205,8 +206,8 @@ def test_the_mark_is_taken_off_across_blocks() -> None:
     assert b"".join(transcode(blocks, Encoding("utf-8", 3))) == b"a" + codecs.BOM_UTF8
 
 
-@pytest.mark.parametrize(
-    ("first_bytes", "declared", "name", "mark_bytes"),
+@each_case(
+    "first_bytes, declared, name, mark_bytes",
     [
         (b"email\n", None, "utf-8", 0),
         (b"", None, "utf-8", 0),
@@ -231,8 +232,8 @@ def test_marks_and_declarations_say_the_encoding(
     assert find_encoding(first_bytes, declared) == Encoding(name, mark_bytes)
 
 
-@pytest.mark.parametrize(
-    ("first_bytes", "declared"),
+@each_case(
+    "first_bytes, declared",
     [
         (b"\xef\xbb\xbfemail\n", "cp1252"),
         (b"\xff\xfee\0m\0", "utf-8"),
@@ -248,7 +249,7 @@ def test_contradictions_and_guesses_are_refused(first_bytes: bytes, declared: st
         find_encoding(first_bytes, declared)
 
 
-@pytest.mark.parametrize("magic", [magic for magic, _, _ in OTHER_FORMATS], ids=[what for _, what, _ in OTHER_FORMATS])
+@each_case("magic", [magic for magic, _, _ in OTHER_FORMATS])
 def test_other_formats_are_refused_by_name(magic: bytes) -> None:
     """People are told what it is and what to do."""
     with pytest.raises(SourceRefused, match="which is not read") as caught:
@@ -269,7 +270,7 @@ def test_lines_are_the_same_however_the_bytes_are_divided(data: bytes, size: int
     assert counter.lines == len(expected)
 
 
-@pytest.mark.parametrize("size", [1000, 65_536, 3_000_000])
+@each_case("size", [1000, 65_536, 3_000_000])
 def test_an_overlong_line_is_none(size: int) -> None:
     """One byte more than allowed; its neighbours are read."""
     long, longest = b"x" * (MAX_LINE_BYTES + 1), b"y" * MAX_LINE_BYTES

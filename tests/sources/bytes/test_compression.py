@@ -22,6 +22,7 @@ from audiencekit.sources.bytes.compression import COMPRESSIONS, GZ, bounded, com
 from audiencekit.sources.bytes.files import ByteReader, RegularFile, StandardInput
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
+from tests.cases import each_case
 from tests.listforms import COMPRESSIONS as PACK, zipped
 
 TEXT = b"email\n" + b"".join(b"person%d@example.com\n" % number for number in range(200))
@@ -64,8 +65,8 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGED)
-@pytest.mark.parametrize("step", [1, 7, 100_000])
+@each_case("damage", DAMAGED)
+@each_case("step", [1, 7, 100_000])
 def test_damaged_files_are_refused(damage: str, step: int) -> None:
     """No damage goes by, wherever the bytes are cut."""
     with pytest.raises(SourceRefused, match="damaged"):
@@ -106,8 +107,8 @@ def test_every_compression_is_tested() -> None:
     assert {compression.name for compression in COMPRESSIONS} == set(PACK)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("size", [0, 1, 100_000])
+@each_case("form", FORMS)
+@each_case("size", [0, 1, 100_000])
 def test_the_same_comes_out(form: str, size: int) -> None:
     """In bounded blocks, however much it is."""
     data = (TEXT * (size // len(TEXT) + 1))[:size]
@@ -137,16 +138,14 @@ def _damages(form: str) -> dict[str, bytes]:
     return damages
 
 
-@pytest.mark.parametrize(
-    ("form", "damage"), [(form, damage) for form in FORMS if form != "zstd" for damage in _damages(form)]
-)
+@each_case("form, damage", [(form, damage) for form in FORMS if form != "zstd" for damage in _damages(form)])
 def test_damaged_files_are_refused_compressions(form: str, damage: str) -> None:
     """No damage goes by."""
     with pytest.raises(SourceRefused, match="damaged"):
         compressions_unpack(_damages(form)[damage])
 
 
-@pytest.mark.parametrize("damage", [damage for damage in _damages("zstd") if damage != "another letter"])
+@each_case("damage", [damage for damage in _damages("zstd") if damage != "another letter"])
 def test_damaged_frames_are_refused(damage: str) -> None:
     """Of a frame without a checksum only a change of letters goes by, which its rows show or do not."""
     with pytest.raises(SourceRefused, match="damaged"):
@@ -170,8 +169,8 @@ def test_a_dictionary_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPat
         compressions_unpack(packed)
 
 
-@pytest.mark.parametrize(
-    ("packed", "words"),
+@each_case(
+    "packed, words",
     [
         (zipped(TEXT, ("more.csv", TEXT)), "holds 2 files: people.csv, more.csv"),
         (zipped(TEXT, *((f"{n}.csv", b"") for n in range(7))), "8 files: people.csv, 0.csv, 1.csv, 2.csv, 3.csv and 3"),
@@ -180,7 +179,6 @@ def test_a_dictionary_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPat
         (zipped(TEXT).replace(b"\x14\x00\x00\x00\x08", b"\x14\x00\x01\x00\x08"), "encrypted"),
         (zipped(TEXT).replace(b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x09\x00"), "a method that is not read"),
     ],
-    ids=["two", "many", "OpenDocument", "two archives", "encrypted", "method"],
 )
 def test_an_archive_that_is_no_list_is_refused(packed: bytes, words: str) -> None:
     """With the names of what it holds."""
@@ -198,7 +196,7 @@ def test_an_archive_without_a_file_is_refused() -> None:
         compressions_unpack(packed.getvalue())
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@each_case("method", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_archives_of_other_methods_and_with_marks_of_macos_are_read(method: int) -> None:
     """The marks are no rows."""
     assert (

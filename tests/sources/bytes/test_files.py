@@ -24,12 +24,13 @@ from audiencekit.sources.bytes import files as standardinput
 from audiencekit.sources.bytes.files import KEPT_BYTES, WAIT_ON, RegularFile, StandardInput, result_of, shown_path
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Write = Callable[..., Path]
 
 
-@pytest.mark.parametrize(
-    ("path", "shown"),
+@each_case(
+    "path, shown",
     [
         ("/data/people.csv", "people.csv"),
         ("people\x1b[31m.csv", "people\\x1b[31m.csv"),

@@ -29,6 +29,7 @@ from audiencekit.sources.bytes.pgp import (
 )
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
+from tests.cases import each_case
 from tests.gpgkeyring import Keyring, new_keyring
 
 Write = Callable[..., Path]
@@ -324,7 +325,7 @@ def test_a_sound_message_is_taken() -> None:
     assert _verdict(*SOUND, "ERRSIG ID 1 10 00 1 9 FPR", "NO_PUBKEY ID", exit_code=2) is None
 
 
-@pytest.mark.parametrize("missing", [line for line in SOUND if line.split()[0] in (
+@each_case("missing", [line for line in SOUND if line.split()[0] in (
     "BEGIN_DECRYPTION", "PLAINTEXT", "DECRYPTION_OKAY", "GOODMDC", "END_DECRYPTION")])  # fmt: skip
 def test_each_status_line_is_needed_once(missing: str) -> None:
     """Each of these lines is needed, and once."""
@@ -332,8 +333,8 @@ def test_each_status_line_is_needed_once(missing: str) -> None:
     assert "damaged" in str(_verdict(*SOUND, missing))
 
 
-@pytest.mark.parametrize(
-    ("line", "word"),
+@each_case(
+    "line, word",
     [
         ("BADMDC", "damaged"),
         ("DECRYPTION_FAILED", "damaged"),
@@ -389,13 +390,13 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("head", "content"), [*((head, PgpContent.FOR_KEYS) for head in FOR_KEYS), *OTHERS])
+@each_case("head, content", [*((head, PgpContent.FOR_KEYS) for head in FOR_KEYS), *OTHERS])
 def test_the_first_packet_tells(head: bytes, content: PgpContent) -> None:
     """In all forms of its header."""
     assert pgp_content_of(head + bytes(60)) == content
 
 
-@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\r\n  "])
+@each_case("before", [b"", b"\xef\xbb\xbf", b"\r\n  "])
 def test_an_armour_is_looked_into(before: bytes) -> None:
     """Behind its headers."""
     letters = base64.b64encode(b"\x8c\x0d\x04" + bytes(45))
@@ -404,7 +405,7 @@ def test_an_armour_is_looked_into(before: bytes) -> None:
     assert pgp_content_of(text) is PgpContent.BY_PASSPHRASE
 
 
-@pytest.mark.parametrize("rest", [b"", b"\n", b"\n\n!!!!\n", b"\n\nAAAA\n"])
+@each_case("rest", [b"", b"\n", b"\n\n!!!!\n", b"\n\nAAAA\n"])
 def test_an_armour_that_cannot_be_looked_into_is_left_to_gpg(rest: bytes) -> None:
     """It is no list in the clear, whatever is wrong with it."""
     assert pgp_content_of(b"-----BEGIN PGP MESSAGE-----" + rest) is PgpContent.FOR_KEYS

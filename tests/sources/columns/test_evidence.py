@@ -12,6 +12,7 @@ from audiencekit.sources.columns.evidence import evident_names, find_separator, 
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.source import Source
+from tests.cases import each_case
 
 HASH = "973dfe463ec85785f5f95af5ba3906eedb2d931c24e69824a89ea65dba4e813b"  # of test@example.com
 
@@ -21,8 +22,8 @@ def sample(cells: list[str]) -> Sample:
     return Sample(None, (tuple(cells),))
 
 
-@pytest.mark.parametrize(
-    ("cell", "country", "kind"),
+@each_case(
+    "cell, country, kind",
     [
         ("ann@example.com", None, Kind.EMAIL),
         ("+49 30 12345678", None, Kind.PHONE_NUMBER),
@@ -48,15 +49,14 @@ def sample(cells: list[str]) -> Sample:
         ("212 736 500", "PL", Kind.PHONE_NUMBER),
         ("22.05.2024", "NO", None),
     ],
-    ids=range(22),
 )
 def test_single_cells_say_their_kind(cell: str, country: str | None, kind: Kind | None) -> None:
     """Only strong evidence counts; a plain integer is no phone number."""
     assert look_at(sample([cell]), 0, [country]).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("cells", "kind"),
+@each_case(
+    "cells, kind",
     [
         (["a@example.com"] * 4 + ["x"], Kind.EMAIL),
         (["a@example.com"] * 3 + ["x"], None),
@@ -64,7 +64,6 @@ def test_single_cells_say_their_kind(cell: str, country: str | None, kind: Kind 
         (["", "none"], None),
         ([], None),
     ],
-    ids=range(5),
 )
 def test_four_of_five_filled_cells_make_a_kind(cells: list[str], kind: Kind | None) -> None:
     """Cells that say nothing do not count."""
@@ -84,8 +83,8 @@ def test_hashes_are_seen() -> None:
     assert not look_at(sample([HASH, "x", "y", ""]), 0, [None] * 4).looks_hashed
 
 
-@pytest.mark.parametrize(
-    ("kind", "cells", "share"),
+@each_case(
+    "kind, cells, share",
     [
         (Kind.EMAIL, ["a@b", "x"], 0.5),
         (Kind.EMAIL, [HASH], 1.0),
@@ -96,7 +95,6 @@ def test_hashes_are_seen() -> None:
         (Kind.PARTNER_USER_ID, ["anything"], 1.0),
         (Kind.EMAIL, [], 0.0),
     ],
-    ids=range(8),
 )
 def test_plausible_cells_need_not_be_valid(kind: Kind, cells: list[str], share: float) -> None:
     """A broken number is still a number; an address is none."""
@@ -173,7 +171,7 @@ CASES: list[tuple[Kind, list[str], str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "cells", "separator"), CASES, ids=range(len(CASES)))
+@each_case("kind, cells, separator", CASES)
 def test_separators_are_known_by_values_on_both_sides(kind: Kind, cells: list[str], separator: str | None) -> None:
     """Of addresses and numbers only; one that may stand in a value divides nothing."""
     assert find_separator(kind, cells) == separator
@@ -188,7 +186,7 @@ def shown(lines: list[str], given: tuple[str, ...] = ()) -> list[str]:
     return [header.shown(place) for place in range(len(names))]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "lines",
     [
         ["first_name,last_name,Statie,email", "Ann,Lee,LA,a@example.com"],
@@ -205,7 +203,7 @@ def test_words_of_a_header_beyond_doubt_are_shown(lines: list[str]) -> None:
     assert shown(lines) == lines[0].split(",")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "lines",
     [
         # people and places; the first person has no identifier
@@ -243,7 +241,7 @@ def test_a_first_row_of_people_is_not_shown(lines: list[str]) -> None:
     assert not any(word in " ".join(told) for word in ("Anneliese", "Quandt", "Berlin"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "ann@example.com",
@@ -261,7 +259,6 @@ def test_a_first_row_of_people_is_not_shown(lines: list[str]) -> None:
         " ZIEGLER ",
         "...",
     ],
-    ids=range(14),
 )
 def test_a_name_that_could_be_personal_is_never_shown(name: str) -> None:
     """An address, a number, what stands among the cells below it, and what does more than to be read."""

@@ -21,6 +21,7 @@ from audiencekit.sources.columns.header import (
     names_unsupported_hash,
 )
 from audiencekit.sources.columns.vocabulary import is_showable
+from tests.cases import each_case
 
 NAMES = {
     Kind.EMAIL: """email|E-Mail|e-mail address|EmailAddress|email_work|Mail|courriel|E-Mail-Adresse|e_mail|email1|
@@ -58,20 +59,20 @@ NAMES = {
 CASES = [(name.strip(" \n"), kind) for kind, names in NAMES.items() for name in names.split("|")]
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES, ids=[name for name, _ in CASES])
+@each_case("name, kind", CASES)
 def test_names_say_kinds(name: str, kind: Kind | None) -> None:
     """In several languages and spellings; names of something about an identifier say none."""
     assert named_kind(name) == kind
 
 
-@pytest.mark.parametrize("name", [name for name, kind in CASES if kind is not None])
+@each_case("name", [name for name, kind in CASES if kind is not None])
 def test_a_name_that_says_a_kind_is_shown(name: str) -> None:
     """Reports and rejections name the column; of any other it could be the name of a person."""
     assert is_showable(name)
 
 
-@pytest.mark.parametrize(
-    ("test", "yes", "no"),
+@each_case(
+    "test, yes, no",
     [
         (names_hashes, ["email_sha256", "Hashed Email", "SHA256", "phone hash"], ["email", "shah"]),
         (names_unsupported_hash, ["email_md5", "MD5", "sha1_email", "email_sha512"], ["email_sha256", "sha"]),
@@ -120,7 +121,6 @@ def test_a_name_that_says_a_kind_is_shown(name: str) -> None:
         (names_own_id, ["id", "user_id", "uuid", "Order Key"], ["idfa", "device"]),
         (names_person_data, ["email", "first_name", "Last Name", "Vorname"], ["Anneliese", "home", "France"]),
     ],
-    ids=lambda part: getattr(part, "__name__", ""),
 )
 def test_names_say_more(test: object, yes: list[str], no: list[str]) -> None:
     """Hashes, countries, other people, own ids, and headers beyond doubt."""
@@ -138,8 +138,8 @@ def test_any_name_may_be_asked(name: str) -> None:
         assert test(name) in (True, False)
 
 
-@pytest.mark.parametrize(
-    ("cells", "named"),
+@each_case(
+    "cells, named",
     [
         (["email", "phone"], True),
         (["Anneliese", "Quandt"], True),
@@ -154,7 +154,6 @@ def test_any_name_may_be_asked(name: str) -> None:
         (["6D92078A-8246-4BA4-AE5B-76104861E7DC"], False),
         (["ab" * 32], False),
     ],
-    ids=range(12),
 )
 def test_an_identifier_among_the_cells_means_no_header(cells: list[str], named: bool) -> None:
     """Identifiers and long numbers are data; words, years and dates may be names."""
@@ -166,10 +165,9 @@ def test_a_name_that_the_user_gave_is_a_header() -> None:
     assert is_header([" Kunde ", "ann@example.com"], ("kunde",))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each_case(
+    "one, other",
     [("Email", "  EMAIL "), ("\ufeffemail", "email"), ("Straße", "STRASSE"), ("e\u0301", "\u00e9"), ("a \t b", "A B")],
-    ids=range(5),
 )
 def test_names_are_compared_without_case_space_and_mark(one: str, other: str) -> None:
     """Two that differ in nothing else are one name."""
@@ -237,8 +235,8 @@ def test_a_header_shows_no_names_itself(header: Header) -> None:
     assert "Kiyomitsu" not in repr(header)
 
 
-@pytest.mark.parametrize(
-    ("cells", "lost"),
+@each_case(
+    "cells, lost",
     [
         (["email", "ann@example.com", "bob@example.com"], True),
         (["first_name", 'web"Anneliese', "ann@example.com"], True),
@@ -246,7 +244,6 @@ def test_a_header_shows_no_names_itself(header: Header) -> None:
         (["email", "phone"], False),
         (["Anneliese", "ann@example.com"], False),
     ],
-    ids=range(5),
 )
 def test_a_file_without_line_ends_is_known_by_its_only_record(cells: list[str], lost: bool) -> None:
     """Names and people in one record were several records once."""

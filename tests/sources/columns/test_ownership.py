@@ -11,6 +11,7 @@ from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.columns.ownership import names_own
 from audiencekit.sources.source import Source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 OWN = """Email, E-mail 2 Address, Default Address Phone, Handy, Home Phone 2, Work Email, E-Mail geschäftlich,
@@ -22,13 +23,13 @@ Email du parent, Correo del padre, Email genitore, E-mail do responsável, E-mai
 Opted-out Email, Blocked Phone, DNC Phone, Bounce Email, Old Email, Previous Email, E-Mail alt, Other Contact Phone"""
 
 
-@pytest.mark.parametrize("name", [name.strip() for name in OWN.split(",")])
+@each_case("name", [name.strip() for name in OWN.split(",")])
 def test_names_of_ones_own(name: str) -> None:
     """As address books and shops write them."""
     assert names_own(name)
 
 
-@pytest.mark.parametrize("name", [name.strip() for name in OTHERS.split(",")])
+@each_case("name", [name.strip() for name in OTHERS.split(",")])
 def test_names_of_others(name: str) -> None:
     """Known words or not: no list of strangers is whole."""
     assert not names_own(name)

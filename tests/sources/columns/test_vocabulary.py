@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from audiencekit.sources.columns.vocabulary import VOCABULARY, is_showable, words, words_of
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
+@each_case(
+    "name, found",
     [
         ("email", ("email",)),
         ("E-Mail", ("email",)),
@@ -42,7 +42,7 @@ def test_headers_fall_into_words(name: str, found: tuple[str, ...]) -> None:
     assert words_of(name) == found
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     sorted(
         words(
@@ -56,7 +56,7 @@ def test_words_that_only_look_like_compounds_stay_whole(name: str) -> None:
     assert words_of(name) == (name.casefold(),)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "email",
@@ -79,7 +79,7 @@ def test_known_words_are_shown(name: str) -> None:
     assert is_showable(name)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "Kiyomitsu",
@@ -102,7 +102,6 @@ def test_known_words_are_shown(name: str) -> None:
         "Rowland",
         "Ismail",
     ],
-    ids=range(19),
 )
 def test_anything_else_may_be_a_person(name: str) -> None:
     """One unknown word, many digits or a sign that does not print hides the name."""

@@ -23,6 +23,7 @@ from audiencekit.sources.csv.csv_file import Piece, Pieces
 from audiencekit.sources.csv.plain_cells import ArrowReader, PlainCells, _is_text
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 from tests.examples import examples
 from tests.kernels.installed import installed
 
@@ -184,8 +185,8 @@ def test_ordinary_lists_are_read_in_bulk(
     assert taken.count(True) >= 3
 
 
-@pytest.mark.parametrize(
-    ("name", "piece"),
+@each_case(
+    "name, piece",
     [
         ("a NUL", b"a,b,c\0\n"),
         ("a broken byte in a cell that is not read", b"a,\xff,c\n"),
@@ -203,18 +204,15 @@ def test_an_uncertain_piece_is_handed_over(name: str, piece: bytes) -> None:
     assert ArrowReader(WantedCells(",", 3, [0, 2]))._columns(piece, 1) is None, name
 
 
-@pytest.mark.parametrize(
-    "piece", [b"", b"a,b,c", b"\n\r\n", b"a,b\n", b'a,b,"c"d\ne,f,g\n', b'a,b,"c\nd,e,f\n', b'"a""b,c,d\n'], ids=repr
-)
+@each_case("piece", [b"", b"a,b,c", b"\n\r\n", b"a,b\n", b'a,b,"c"d\ne,f,g\n', b'a,b,"c\nd,e,f\n', b'"a""b,c,d\n'])
 def test_a_piece_of_which_kernels_say_nothing_is_handed_over(piece: bytes) -> None:
     """Without a whole plain line, or where a cell does not end behind its closing quote."""
     assert _begun(piece, WantedCells(",", 3, [0, 2])) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line",
     [b"x,\xff,z\n", b"x,y\r\n", b"x,y,z,more\n", b'x,y,z,""\n', b"x\n", b"x,y," + b"z" * 65_537 + b"\n", b'"x\ny",z\n'],
-    ids=["a broken byte", "short", "long", "empty in quotes", "one cell", "64 KB", "two lines"],
 )
 def test_a_line_of_another_form_is_apart(line: bytes) -> None:
     """The lines around it are read, and it keeps its number."""
@@ -226,21 +224,14 @@ def test_a_line_of_another_form_is_apart(line: bytes) -> None:
     assert (begun.apart.numbers.tolist(), begun.apart.data) == ([1, 3], line * 2)
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "last"),
+@each_case(
+    "text, first, last",
     [
         (b"a,b,c\0\n", ["a"], ["c\0"]),
         (b"a,b,c\rd,e,f\r\ng,h,i\n", ["a", "d", "g"], ["c", "f", "i"]),
         (b'a "b" c, "",d"\n"",e"e,"f,",\n', ['a "b" c', ""], ['d"', "f,"]),
         (b"a,b,c,, \t\r\nd,e,f\n", ["a", "d"], ["c", "f"]),
         (b"a,b,c\r\nd,e,f,g\n", ["a", "d"], ["c", "f"]),
-    ],
-    ids=[
-        "a NUL",
-        "a lone carriage return",
-        "quotes within cells",
-        "empty cells behind the last",
-        "cells that may be missing",
     ],
 )
 def test_letters_and_line_ends_are_those_of_csv(text: bytes, first: list[str], last: list[str]) -> None:

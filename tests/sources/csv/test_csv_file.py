@@ -20,6 +20,7 @@ from audiencekit.sources.csv.cells import WantedCells
 from audiencekit.sources.csv.csv_file import HEAD_BYTES, Pieces
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 Rows = Callable[[Source], list[dict[str, Any]]]
@@ -282,7 +283,7 @@ def _blocks(data: bytes, size: int) -> list[bytes]:
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
-@pytest.mark.parametrize("block_bytes", [100, HEAD_BYTES, 300_000])
+@each_case("block_bytes", [100, HEAD_BYTES, 300_000])
 def test_the_first_piece_is_small_whatever_the_blocks(block_bytes: int) -> None:
     """The rest come as they were asked for."""
     data = RECORD * 20_000
@@ -318,7 +319,7 @@ def test_the_rest_follows_the_last_piece() -> None:
     assert first + b"".join(cut_up.rest()) == data
 
 
-@pytest.mark.parametrize("readers", [1, 2, 5])
+@each_case("readers", [1, 2, 5])
 def test_the_last_pieces_are_small_where_the_end_is_known(readers: int) -> None:
     """From where each reader has less than a piece to do, none is longer than its share of what is to come."""
     data, size = RECORD * 40_000, 100_000

@@ -6,6 +6,7 @@ import pytest
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.csv.dialect import Division, find_delimiter, show_delimiter
+from tests.cases import each_case
 
 TABLE = [
     ("a,b\n1,2\n", ","),
@@ -40,13 +41,13 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "delimiter"), TABLE, ids=range(len(TABLE)))
+@each_case("text, delimiter", TABLE)
 def test_delimiters_are_found(text: str, delimiter: str) -> None:
     """By the evenness of the division, then by what the cells are."""
     assert find_delimiter(text, whole=True) == delimiter
 
 
-@pytest.mark.parametrize("text", ["a;b,c\n", "a,b;c\n1,2;3\n", "a|b\tc\n" * 10])
+@each_case("text", ["a;b,c\n", "a,b;c\n1,2;3\n", "a|b\tc\n" * 10])
 def test_a_tie_is_refused_with_the_choices(text: str) -> None:
     """It is never guessed."""
     with pytest.raises(SourceRefused, match="ambiguous") as caught:
@@ -67,7 +68,7 @@ def test_the_cut_end_of_a_sample_is_not_judged() -> None:
     assert find_delimiter(text, whole=False) == ";"
 
 
-@pytest.mark.parametrize(("delimiter", "shown"), [(",", "comma"), ("\t", "tab"), (" ", "space"), ("^", "'^'")])
+@each_case("delimiter, shown", [(",", "comma"), ("\t", "tab"), (" ", "space"), ("^", "'^'")])
 def test_delimiters_have_names(delimiter: str, shown: str) -> None:
     """For people."""
     assert show_delimiter(delimiter) == shown

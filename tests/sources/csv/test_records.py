@@ -18,6 +18,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.csv import records as counting
 from audiencekit.sources.csv.records import FIELD_LIMIT, RecordCounter, Records, count_lines, field_limit
+from tests.cases import each_case
 
 
 def read(data: bytes, *, step: int = 1_000, leading: int = 0) -> list[list[str]]:
@@ -26,8 +27,8 @@ def read(data: bytes, *, step: int = 1_000, leading: int = 0) -> list[list[str]]
     return list(Records(blocks, ",", leading=leading))
 
 
-@pytest.mark.parametrize(
-    ("data", "records"),
+@each_case(
+    "data, records",
     [
         (b"", []),
         (b"\n\r\n", []),
@@ -42,16 +43,15 @@ def read(data: bytes, *, step: int = 1_000, leading: int = 0) -> list[list[str]]
         (b"a\xffb\n", [["a\udcffb"]]),
         ("\U0001f600,é\n".encode(), [["\U0001f600", "é"]]),
     ],
-    ids=range(12),
 )
-@pytest.mark.parametrize("step", [1, 3, 1_000])
+@each_case("step", [1, 3, 1_000])
 def test_cells_are_as_they_stand(data: bytes, records: list[list[str]], step: int) -> None:
     """Nothing is trimmed, unified or guessed; a broken byte is a lone surrogate."""
     assert read(data, step=step) == records
 
 
-@pytest.mark.parametrize(
-    ("data", "row", "rows_read", "message"),
+@each_case(
+    "data, row, rows_read, message",
     [
         (b'h\na\n"b\nc\nd\n', 2, 1, "row 2 or later and never closed"),
         (b'h\n"a', 1, 0, "never closed"),
@@ -61,7 +61,6 @@ def test_cells_are_as_they_stand(data: bytes, records: list[list[str]], step: in
         (b"h\na\n" + b"x" * (FIELD_LIMIT + 1) + b"\nb\n", 2, 3, "row 2 has a cell of more than 131,072"),
         (b'h\n"' + b"x\n" * FIELD_LIMIT + b'"\nb\n', 1, 2, "row 1"),
     ],
-    ids=range(7),
 )
 def test_an_ambiguous_file_is_refused(data: bytes, row: int, rows_read: int, message: str) -> None:
     """With the row, the rows that the counter saw in the whole file, and something to do."""
@@ -148,8 +147,8 @@ def count(data: bytes, *, delimiter: str = ",", step: int = 1_000_000) -> Record
     return counter
 
 
-@pytest.mark.parametrize(
-    ("data", "records"),
+@each_case(
+    "data, records",
     [
         (b"", 0),
         (b"\n\r\n\r\r\n", 0),
@@ -173,15 +172,15 @@ def count(data: bytes, *, delimiter: str = ",", step: int = 1_000_000) -> Record
         (b"a\x0bb\x0cc\x1cd\xc2\x85e\xe2\x80\xa8f\n", 1),
     ],
 )
-@pytest.mark.parametrize("step", [1, 2, 3, 1_000])
+@each_case("step", [1, 2, 3, 1_000])
 def test_records_are_counted_wherever_blocks_end(data: bytes, records: int, step: int) -> None:
     """Blank records do not count, line ends inside quotes end nothing, other separators are letters."""
     counter = count(data, step=step)
     assert (counter.records, counter.open_quote) == (records, False)
 
 
-@pytest.mark.parametrize(
-    ("data", "records"),
+@each_case(
+    "data, records",
     [
         (b'"', 0),
         (b'a\n"b', 1),
@@ -191,14 +190,14 @@ def test_records_are_counted_wherever_blocks_end(data: bytes, records: int, step
         (b'"a"\n"""', 1),
     ],
 )
-@pytest.mark.parametrize("step", [1, 2, 1_000])
+@each_case("step", [1, 2, 1_000])
 def test_a_quote_left_open_is_seen(data: bytes, records: int, step: int) -> None:
     """The records before it stand, the rest is in doubt."""
     counter = count(data, step=step)
     assert (counter.records, counter.open_quote) == (records, True)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "^", " ", "]", "\\"])
+@each_case("delimiter", [",", ";", "\t", "|", "^", " ", "]", "\\"])
 def test_quotes_count_only_where_a_field_starts(delimiter: str) -> None:
     """A field starts after this delimiter, and after no other one."""
     mark = delimiter.encode()
@@ -287,7 +286,7 @@ def test_lines_without_quotes_are_counted_by_their_ends() -> None:
     assert count_lines(b"a\n\nb\r\n\rc\r") == 3
 
 
-@pytest.mark.parametrize("evil", [b'"' * 300_001, b'"a""' * 70_000, b'"a",' * 70_000 + b'"', b'x,"' * 90_000])
+@each_case("evil", [b'"' * 300_001, b'"a""' * 70_000, b'"a",' * 70_000 + b'"', b'x,"' * 90_000])
 def test_hostile_quotes_cost_no_more_than_others(evil: bytes) -> None:
     """No pattern of quotes makes the counter try every way to read them: time grows with size only."""
     start = time.process_time()

@@ -16,6 +16,7 @@ from audiencekit.sources.databases.adbc import connecting_of
 from audiencekit.sources.databases.databases import DatabaseUrl
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 from tests.postgresserver import execute
 
@@ -256,7 +257,7 @@ def test_postgresql_is_given_the_url_as_it_stands() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         *("snowflake://account/shop", "snowflake://ann@account", "snowflake://ann@account/a/b/c"),

@@ -25,11 +25,12 @@ from audiencekit.sources.databases.databases import (
 )
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 
 
-@pytest.mark.parametrize(
-    ("text", "database"),
+@each_case(
+    "text, database",
     [
         ("postgresql://host/shop", "postgresql"),
         ("postgres://ann@host:5433/shop?sslmode=verify-full", "postgresql"),
@@ -48,7 +49,7 @@ def test_which_database(text: str, database: str) -> None:
     assert database in SECRETS
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "postgresql://ann:hunter2@host/shop",
@@ -68,7 +69,7 @@ def test_a_secret_is_refused(text: str) -> None:
     assert "it" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["", None, 3, "people.csv", "mysql://host/shop", "host=a dbname=b", "http://[", "postgresql://h:x/d"]
 )
 def test_an_invalid_database_url_is_refused(text: object) -> None:
@@ -95,8 +96,8 @@ class Failed(Exception):
 
 
 # Classes and codes by Appendix A of PostgreSQL's manual.
-@pytest.mark.parametrize(
-    ("sqlstate", "kind", "words"),
+@each_case(
+    "sqlstate, kind, words",
     [
         ("42P01", UsageError, "does not take the query"),
         ("42601", UsageError, "does not take the query"),
@@ -122,8 +123,8 @@ def test_the_state_decides(sqlstate: str, kind: type[AudiencekitError], words: s
     assert failure.hint
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"),
+@each_case(
+    "status, kind",
     [
         ("NOT_FOUND", UsageError),
         ("INVALID_ARGUMENT", UsageError),
@@ -230,7 +231,7 @@ def test_a_query_of_postgresql_is_cancelled(sql: str, server: str) -> None:
         WAIT_ON.set(lambda: None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sql",
     [
         "SELECT email FROM people",
@@ -248,8 +249,8 @@ def test_a_query_is_taken(sql: str) -> None:
     refuse_other_statements(sql)
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
+@each_case(
+    "sql, words",
     [
         ("", "holds no query"),
         (None, "holds no query"),

@@ -15,6 +15,7 @@ from audiencekit.sources import frames as rowobjects
 from audiencekit.sources.databases import sqlite
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
+from tests.cases import each_case
 
 RowsOf = Callable[..., list[dict[str, Any]]]
 
@@ -98,7 +99,7 @@ def test_text_that_is_not_utf_8_is_refused(people: Path) -> None:
         _read(people, "SELECT email, x'ff61' FROM people")
 
 
-@pytest.mark.parametrize("url", ["sqlite:///", "sqlite://host/people.db", "sqlite:///people.db?mode=rw"])
+@each_case("url", ["sqlite:///", "sqlite://host/people.db", "sqlite:///people.db?mode=rw"])
 def test_a_url_without_a_file_is_refused(url: str) -> None:
     """With the form."""
     with pytest.raises(UsageError, match="names no file"):

@@ -12,6 +12,7 @@ from audiencekit.sources.excel import xml_rows as xml_rows
 from audiencekit.sources.excel.fast_rows import Units, plain_rows
 from audiencekit.sources.excel.sheet_cells import CellType, SheetRows, letters_of
 from audiencekit.sources.excel.xml_rows import AnyRows, SheetRowReader, plain_texts
+from tests.cases import each_case
 from tests.sources.excel.conftest import MAIN, sheet_xml, strings_xml
 
 TEXTS = st.sampled_from(["1", "", "bea@example.com", "a\r\nb\r", "&amp;&#228;", "ä", "\U0001f600", " x ", "&lt;v&gt;"])
@@ -178,7 +179,7 @@ def test_rows_without_a_number_go_on_behind_the_last() -> None:
         assert [number for one in found for number in one.numbers.tolist()] == [7, 8, 9, 10]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rows",
     [
         '<row><c><v>1</v></c><c r="C1"><v>2</v></c></row>',
@@ -189,14 +190,13 @@ def test_rows_without_a_number_go_on_behind_the_last() -> None:
         '<row r="1"><c r="A1" t="inlineStr"><is><r><rPr><b></rPr><t>a</t></r></is></c></row>',
         f"<row>{'<c/>' * 16_384}<c><v>1</v></c></row>",
     ],
-    ids=range(7),
 )
 def test_rows_that_are_not_plain(rows: str) -> None:
     """Places of which only some are told, and parts of texts that do not end, are for the parser."""
     assert plain_rows(rows.encode(), None) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data",
     [
         sheet_xml('<row r="1"><c r="A1"><v>1</v></c></row>').encode()[:-20],

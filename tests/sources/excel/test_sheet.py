@@ -24,6 +24,7 @@ from audiencekit.sources.excel.sheet_cells import letters_of
 from audiencekit.sources.excel.workbook import is_date_format
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 from tests.sources.excel.conftest import MAIN, Build, packed, parts, sheet_xml, strings_xml
 
 Rows = Callable[[Source], list[dict[str, Any]]]
@@ -529,14 +530,11 @@ def test_a_date_counts_from_the_epoch_of_its_workbook(tmp_path: Path, epoch: dat
     assert open_source(tmp_path / "list.xlsx", SourceOptions(ignore=("2024-02-03",))).mapping.columns
 
 
-@pytest.mark.parametrize(
-    ("code", "is_date"),
-    [
+@each_case("code, is_date", [
         ("yyyy-mm-dd", True), ("dd/mm/yy;@", True), ("[$-409]h:mm AM/PM", True), ("[h]:mm:ss", True), ('"Day" d', True),
         ("General", False), ("0.00", False), ("@", False), ('0 "days"', False), ("[Red]0", False), (r"0\d", False),
         ('_-* #,##0.00 "€"_-', False), ("[$€-407] 0", False), ("0.00E+00", False), ("mm:ss.0", True),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_formats_that_show_a_date(code: str, is_date: bool) -> None:
     """By letters outside of literal texts, colours and currencies."""
     assert is_date_format(code) is is_date

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.excel.xml_rows import AnyTexts, plain_texts
+from tests.cases import each_case
 from tests.examples import examples
 
 READING = '<rPh sb="0" eb="2"><t>ヤマダ</t></rPh>'
@@ -51,7 +51,7 @@ def test_texts_in_several_fonts_are_plain() -> None:
     assert _plain(piece) == ["a b", "c", ""] == _parsed(piece)
 
 
-@pytest.mark.parametrize("inner", ["</rPh>", READING.removesuffix("</rPh>"), f"</rPh>{READING.removesuffix('</rPh>')}"])
+@each_case("inner", ["</rPh>", READING.removesuffix("</rPh>"), f"</rPh>{READING.removesuffix('</rPh>')}"])
 def test_readings_end_where_they_began(inner: str) -> None:
     """A parser says what is wrong otherwise."""
     assert _plain(f"<si><t>a</t>{inner}</si>") is None

@@ -8,10 +8,11 @@ import pytest
 
 from audiencekit.errors import UsageError
 from audiencekit.sources.remote.addresses import SourceAddress, is_address, is_stored_whole, stored_address
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("path", "is_one"),
+@each_case(
+    "path, is_one",
     [
         ("s3://bucket/people.csv", True),
         ("HTTPS://example.com/a", True),
@@ -29,8 +30,8 @@ def test_an_address_is_told_from_a_path(path: str | Path, is_one: bool) -> None:
     assert is_address(path) is is_one
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
+@each_case(
+    "text, parts",
     [
         ("s3://bucket/a/b.csv", ("s3", "bucket", None, "a/b.csv", "", "")),
         ("gs://bucket/a?b#c.csv", ("gs", "bucket", None, "a?b#c.csv", "", "")),
@@ -48,8 +49,8 @@ def test_an_address_in_its_parts(text: str, parts: tuple[object, ...]) -> None:
     assert (address.scheme, address.host, address.port, address.path, address.user, address.query) == parts
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
+@each_case(
+    "text, why",
     [
         ("ftp://example.com/secret", "no place"),
         ("file:///etc/secret", "no place"),
@@ -87,8 +88,8 @@ def test_a_query_is_neither_shown_nor_kept() -> None:
     assert is_stored_whole("what?…")
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
+@each_case(
+    "text, name",
     [
         ("s3://bucket/a/people.csv", "people.csv"),
         ("s3://bucket/a%20b.csv", "a%20b.csv"),
@@ -110,8 +111,8 @@ def test_addresses_of_one_file_are_the_same() -> None:
     assert first != SourceAddress.read("https://example.com/a?list=2").identity
 
 
-@pytest.mark.parametrize(
-    ("text", "several"),
+@each_case(
+    "text, several",
     [
         ("s3://bucket/exports/", True),
         ("s3://bucket", True),
