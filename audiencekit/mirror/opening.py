@@ -1,0 +1,125 @@
+"""The door to a state in a bucket: opened for a command or a block of a program, in a private working copy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from audiencekit.errors import CredentialsRefused, UsageError
+from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
+from audiencekit.mirror.objects import BucketObjects
+from audiencekit.mirror.records import Head
+from audiencekit.process.programs import own_environment
+from audiencekit.settings import STATE, read_key
+from audiencekit.sources.remote.addresses import BUCKETS, SourceAddress
+from audiencekit.sources.remote.remote_file import LoopThread
+from audiencekit.state.directory import check_root
+from audiencekit.state.durability import mirrored
+from audiencekit.state.key_command import KeyCommand
+from audiencekit.state.keys import StateKey, parse_key
+
+HEAD_VARIABLE: Final = f"{STATE}_HEAD"
+
+
+class _Door:
+    """The mirror for other event loops than its own."""
+
+    def __init__(self, mirror: StateMirror, loop: LoopThread, address: str) -> None:
+        self.root, self.address = mirror.root, address
+        self._mirror, self._loop = mirror, loop
+
+    def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
+        """As `durability.Mirror` has it."""
+        self._mirror.note(directory, content)
+
+    async def stored(self) -> None:
+        """As `durability.Mirror` has it."""
+        await asyncio.wrap_future(self._loop.begin(self._mirror.stored()))
+
+
+def begin_state(address: str, environment: Mapping[str, str] | None = None) -> Head:
+    """Make an empty state at `address`, and return its head.
+
+    Raises UsageError for no address of a bucket, CredentialsRefused without a state key, InputOutputFailed.
+    """
+    environment = own_environment() if environment is None else environment
+    objects, key = BucketObjects(_bucket(address)), _key(environment)
+    loop = LoopThread()
+    try:
+        return loop.run(StateMirror(objects, key, Path()).begin())
+    finally:
+        loop.close()
+
+
+@contextlib.contextmanager
+def open_state(
+    address: str | None = None,
+    *,
+    hold: bool = True,
+    notify: Callable[[str], None] = lambda _: None,
+    patience_seconds: float = PATIENCE_SECONDS,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Head]:
+    """Have the state at `address`, AUDIENCEKIT_STATE by default, in a private directory meanwhile. Yields its head.
+
+    `load_settings` finds it there. With `hold`, no other command can change the state, and the changes of this one are
+    stored before each request leaves, and at the end. A holder that gives no sign of life for `patience_seconds` is
+    taken for dead. Raises UsageError for no address of a bucket, CredentialsRefused without a state key, AudienceBusy
+    when another command holds the state, and InputOutputFailed for a state that is not there, cannot be reached, or is
+    not as it was written.
+    """
+    environment = own_environment() if environment is None else environment
+    address = environment.get(STATE, "").strip() if address is None else address
+    objects, key = BucketObjects(_bucket(address)), _key(environment)
+    place = Path(tempfile.mkdtemp(prefix="audiencekit-state-"))
+    loop = LoopThread()
+    try:
+        root = place / "state"
+        check_root(place)
+        mirror = StateMirror(objects, key, root, patience_seconds=patience_seconds)
+        head = loop.run(mirror.open(hold=hold, notify=notify, least=environment.get(HEAD_VARIABLE, "").strip()))
+        with mirrored(_Door(mirror, loop, address)) if hold else mirrored(_Unwritten(root, address)):
+            try:
+                yield head
+            finally:
+                loop.run(mirror.close())
+    finally:
+        loop.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+class _Unwritten:
+    """A working copy whose changes are dropped at the end."""
+
+    def __init__(self, root: Path, address: str) -> None:
+        self.root, self.address = root, address
+
+    def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
+        """Nothing is stored."""
+
+    async def stored(self) -> None:
+        """Nothing is to be stored: such a command sends no people."""
+
+
+def _bucket(address: str) -> SourceAddress:
+    found = SourceAddress.read(address)
+    if found.scheme not in BUCKETS or found.query:
+        raise UsageError(f"{STATE} is no address of a bucket", hint="give s3://BUCKET/PREFIX, gs://… or az://…")
+    return found
+
+
+def _key(environment: Mapping[str, str]) -> StateKey:
+    given = read_key(environment)
+    if given is None:
+        raise CredentialsRefused(
+            "a state in a bucket needs its key from elsewhere",
+            hint="set AUDIENCEKIT_KEY, AUDIENCEKIT_KEY_FILE or AUDIENCEKIT_KEY_COMMAND",
+        )
+    if isinstance(given, KeyCommand):
+        return parse_key(given.read(), "the output of the key command")
+    return parse_key(given, "AUDIENCEKIT_KEY")
