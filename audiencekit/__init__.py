@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         sync as sync,
         sync_async as sync_async,
     )
+    from audiencekit.conformance.verifying import verify as verify, verify_function as verify_function
     from audiencekit.delivery.rate_limiter import RateLimiter as RateLimiter
     from audiencekit.destinations.ads import AUDIENCE as AUDIENCE, DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.destinations.destination import Destination as Destination
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from audiencekit.process.startup import prevent_dumps as prevent_dumps
     from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Plan as Plan, Report as Report
+    from audiencekit.reporting.verification import Verification as Verification
+    from audiencekit.runs.reports import report_from_events as report_from_events
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
     from audiencekit.sources.databases.databases import DatabaseQuery as DatabaseQuery, from_sql as from_sql
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
@@ -64,6 +67,7 @@ _NAMES = {
     "audiencekit.audiences.setups.one_audience": "SetupReport",
     "audiencekit.audiences.setups.running": "plan_setup run_setup run_setup_async",
     "audiencekit.audiences.sync.sync": "expiry plan_sync renew renew_async sync sync_async Expiry",
+    "audiencekit.conformance.verifying": "verify verify_function",
     "audiencekit.delivery.rate_limiter": "RateLimiter",
     "audiencekit.errors": (
         "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "
@@ -79,6 +83,8 @@ _NAMES = {
     "audiencekit.planning.options": "Keywords",
     "audiencekit.reporting.progress": "NoProgress Progress",
     "audiencekit.reporting.report": "Plan Report",
+    "audiencekit.reporting.verification": "Verification",
+    "audiencekit.runs.reports": "report_from_events",
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.databases.databases": "DatabaseQuery from_sql",
     "audiencekit.sources.files": "AnySource FilePath",

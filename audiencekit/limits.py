@@ -92,6 +92,7 @@ ISOLATION_REQUESTS: Final = 1_000  # sent to find the bad records of one request
 SIZE_GAP_SHARE: Final = 0.1  # between a size of request that is taken and one that is refused: no more is tried; ours
 SIZE_TRIAL_PARTS: Final = 2  # parts that a request must still take for a larger size to be tried; ours
 THREADED_BODY_BYTES: Final = 1_000_000  # a larger body is cut up in a thread of its own
+TOLD_PACE_SECONDS: Final = 1.0  # a wait for a place in the rate that is an event; ours
 TOLD_WAIT_SECONDS: Final = 30.0  # a wait before a re-send that is told, with its end; ours
 PROBE_SECONDS: Final = 30.0  # longest wait between two probes; reliability bar, P9: full rate within 60 s
 OUTAGE_PATIENCE_SECONDS: Final = 900.0  # since the last success of the run; P9: ten minutes are outlived

@@ -109,6 +109,7 @@ class Settings:
     notify_secret: Secret | None = None  # by which notifications are signed
     ping_url: Secret | None = None  # the address that each good run calls
     status_file: Path | None = None  # where a run writes how far it is
+    events: Path | None = None  # the file that its runs append their events to; - is stdout
     watch: Watch | None = None  # of its runs, which are those of a command that notifies
     named_secrets: Mapping[str, Mapping[str, Secret]] = field(
         default_factory=dict
@@ -317,6 +318,7 @@ def load_settings(
         notify_secret=_secret_of(found, "notify_secret"),
         ping_url=_secret_of(found, "ping_url"),
         status_file=_read_status_file(found["status_file"]) if "status_file" in found else None,
+        events=_expanded(found["events"]) if "events" in found else None,
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, path),
         origins=origins,

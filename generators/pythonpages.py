@@ -74,6 +74,7 @@ PAGES: Final = (
                 "Guides: [sources](../sources.md), [data frames](../python.md#data-frames-cursors-and-open-files).",
             ),
             Topic("Single values", ("values",), "The rules of each kind: [identifiers](../identifiers.md)."),
+            Topic("Your own pipeline", ("conformance.verifying",), "Guide: [check your own pipeline](../verify.md)."),
             Topic(
                 "Settings and safety",
                 ("settings", "process.startup"),
@@ -87,8 +88,13 @@ PAGES: Final = (
         (
             Topic(
                 "Plans, reports, progress",
-                ("reporting.report", "reporting.progress"),
+                ("reporting.report", "reporting.progress", "runs.reports"),
                 "The meaning of each count: [plan](../report.md#check), [report](../report.md#report).",
+            ),
+            Topic(
+                "Verifications",
+                ("reporting.verification",),
+                "Guide: [check your own pipeline](../verify.md).",
             ),
             Topic(
                 "The API",

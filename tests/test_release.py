@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NEEDED = {re.split(r"[<>=!~;\[ ]", requirement)[0] for requirement in PROJECT["dependencies"]}
 CONTAINERFILE = (ROOT / "Containerfile").read_text("utf-8").replace("\\\n", " ")
-WORKFLOWS = [*(ROOT / ".github" / "workflows").glob("*.yml"), *(ROOT / "samples" / "github").glob("*.yml")]
+WORKFLOWS = [*(ROOT / ".github" / "workflows").glob("*.yml"), ROOT / "samples/nightly/github.yml"]
 
 
 def test_every_dependency_has_a_version_and_hashes() -> None:

@@ -240,12 +240,12 @@ async def test_the_receiver_takes_what_is_proven_and_nothing_else(tmp_path: Path
     ("state", "first_night", "code"),
     [(None, False, 1), ("", False, 1), ("20261128-010203-80001f3a\n", False, 0), (None, True, 0)],
 )
-def test_the_github_sample_refuses_to_sync_without_its_state(
+def test_the_github_workflow_refuses_to_send_without_its_state(
     tmp_path: Path, state: str | None, first_night: bool, code: int
 ) -> None:
     """Its own step, as a shell of a runner executes it: `begun` is written by every run."""
-    workflow = YAML(typ="safe").load(SAMPLES / "github" / "nightly-sync.yml")
-    steps = workflow["jobs"]["sync"]["steps"]
+    workflow = YAML(typ="safe").load(SAMPLES / "nightly" / "github.yml")
+    steps = workflow["jobs"]["run"]["steps"]
     (place,) = (place for place, step in enumerate(steps) if "refuse" in step.get("name", ""))
     (sync,) = (place for place, step in enumerate(steps) if "audiencekit@" in step.get("uses", ""))
     (restored,) = (place for place, step in enumerate(steps) if "cache/restore" in step.get("uses", ""))

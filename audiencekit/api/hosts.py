@@ -141,11 +141,17 @@ def _check_loopback(address: HostAddress, allowed_hosts: frozenset[str], named: 
         )
 
 
+_NAMED_BY: Final = (
+    "write it with https:// (http:// for this machine); `ads_url=`, `base_url=`, the variables AUDIENCEKIT_ADS_URL,"
+    " AUDIENCEKIT_ADS_SANDBOX_URL and AUDIENCEKIT_BASE_URL, or the settings file name it"
+)
+
+
 def _read_address(url: str) -> HostAddress:
     match = _ADDRESS.fullmatch(url)
     if match is None:
         # The text is not shown: it may hold a password in front of the host.
-        raise HostRefused("an address of the service is not of the form https://host[:port][/path]")
+        raise HostRefused("an address of the service is not of the form https://host[:port][/path]", hint=_NAMED_BY)
     scheme = match["scheme"].lower()
     port = int(match["port"]) if match["port"] else _DEFAULT_PORTS[scheme]
     if port > _MAX_PORT:

@@ -37,6 +37,9 @@ from audiencekit.state.durability import store_changes
 # --- One exchange: one request is sent, one answer is received, redirects are not followed ---
 
 _READ_BYTES: Final = 65_536
+_AT_HOME: Final = (
+    "see that it runs: an emulator that is started again has new addresses, so paste its `export` lines once more"
+)
 
 
 class Transport(Protocol):
@@ -148,7 +151,7 @@ class HttpTransport:
             failure,
             host=address.authority,
             body_started=payload.started if payload is not None else None,
-            way="" if address.is_loopback else proxy_hint(os.environ, by_proxy=self._proxy is not None),
+            way=_AT_HOME if address.is_loopback else proxy_hint(os.environ, by_proxy=self._proxy is not None),
         )
 
     async def _attempt(self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None) -> ApiResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Final
 
 import click
 
-from audiencekit.cli.command_help import Context, write_sections
+from audiencekit.cli.command_help import Context, TooManyArguments, write_sections
 from audiencekit.cli.main import begin_manner, end_manner, whole_tool_options
 from audiencekit.cli.output import complain, insist, say_failure, say_version, take_any_letter, unwritten
 from audiencekit.errors import AudiencekitError, Bug, UsageError
@@ -30,6 +31,7 @@ SECTIONS: Final = {
         "upload": "upload",
         "sync": "sync",
         "run": "setup",
+        "schedule": "schedule",
         "do-not-reach": "do_not_reach",
         "forget": "erasure",
         "prepare": "check",
@@ -56,6 +58,8 @@ SECTIONS: Final = {
     "Activity": {"activity": "activity"},
     "Tools": {
         "hash": "check:hash_values",
+        "verify": "verify",
+        "vectors": "verify",
         "api": "api",
         "emulator": "emulator",
         "completion": "completion",
@@ -134,12 +138,45 @@ def _show(error: click.ClickException) -> None:
     told, message = io.StringIO(), error.format_message()
     error.show(told)
     is_ours = isinstance(error, click.MissingParameter)  # which lists choices in lines, and repeats nothing
-    insist(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else shown(message)))
+    insist(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else _without_people(message)))
+    if example := _example_for(error):
+        insist(f"  what to do: {example}")
+
+
+_PERSONAL: Final = re.compile(r"@|[\d\s().+-]{7}")
+
+
+def _without_people(message: str) -> str:
+    """The message without the arguments that may be addresses or numbers: it goes into logs, too."""
+    for word in filter(_PERSONAL.search, sys.argv[1:]):
+        for told in (repr(word), word):
+            message = message.replace(told, "(not repeated here)")
+    return shown(message)
+
+
+# Options of other tools, and ours for the same.
+_MEANT: Final = {"-a": "--audience", "--name": "--audience", "--file": "--setup", "-f": "--setup", "-o": "--out"}
+
+
+def _example_for(error: click.ClickException) -> str:
+    """A right command or option, where an argument is missing, or one is not of the command; else empty."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        if error.option_name == "--dry-run":
+            return "leave it out: this command changes nothing at the service"
+        meant = _MEANT.get(error.option_name)
+        has_it = any(meant in parameter.opts for parameter in context.command.get_params(context))
+        return f"perhaps {meant}" if meant and has_it else ""
+    examples = getattr(context.command, "examples", ()) if context is not None else ()
+    is_of_argument = isinstance(error, click.BadParameter) and isinstance(error.param, click.Argument)
+    if examples and (is_of_argument or isinstance(error, click.MissingParameter | TooManyArguments)):
+        return f"for example `audiencekit {examples[0]}`"
+    return ""
 
 
 def _help_of(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
-    return "" if context is None else f"`{context.command_path} --help`"
+    return _example_for(error) or ("" if context is None else f"`{context.command_path} --help`")
 
 
 def _run() -> int:
@@ -158,7 +195,7 @@ def _run() -> int:
         return INTERRUPTED
     except click.ClickException as error:
         _show(error)
-        say_failure(kind=UsageError.__name__, message=shown(error.format_message()), hint=_help_of(error))
+        say_failure(kind=UsageError.__name__, message=_without_people(error.format_message()), hint=_help_of(error))
         return error.exit_code
     except AudiencekitError as error:
         release_reserve()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -117,9 +119,17 @@ def check(
         write_plan_page(html, plan.to_json(), share=share)
     show_plan(plan, as_json=as_json)
     if not plan.refusals:
-        is_lossy = plan.rows.rejected and not doctor
-        suggest("check LIST --doctor --rejections FILE" if is_lossy else "upload LIST --audience NAME")
+        _suggest(plan, is_lossy=bool(plan.rows.rejected) and not doctor)
     sys.exit(plan.exit_code)
+
+
+def _suggest(plan: Plan, *, is_lossy: bool) -> None:
+    """The next command; none that puts in people who refuse in a column of the list, before their owner has decided."""
+    refusing = next((loss for loss in plan.warnings if loss.code == "consent"), None)
+    if refusing is None:
+        suggest("check LIST --doctor --rejections FILE" if is_lossy else "upload LIST --audience NAME")
+    elif given := re.search(r"`consent_column=('.*?'|\".*?\")`", refusing.remedy or ""):
+        suggest("check LIST --consent-column", ast.literal_eval(given[1]))
 
 
 def _show_columns(source: tuple[str, ...], given: dict[str, Any], *, as_json: bool) -> None:

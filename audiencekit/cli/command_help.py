@@ -78,6 +78,13 @@ class Context(click.Context):
     formatter_class = _Help
 
 
+class TooManyArguments(click.UsageError):
+    """Arguments that the command does not take. They are counted and not repeated."""
+
+    def __init__(self, count: int, context: click.Context) -> None:
+        super().__init__(f"{count} argument{'' if count == 1 else 's'} too many", context)
+
+
 class Command(click.Command):
     """A command whose options are shown in groups, and `examples` at the end: its words behind `audiencekit`.
 
@@ -102,6 +109,14 @@ class Command(click.Command):
     @property
     def _has_groups(self) -> bool:
         return len(self._own_options) > _UNGROUPED
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does. Raises TooManyArguments for arguments that are left, which may be those of a person."""
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            raise TooManyArguments(len(rest), ctx)
+        return rest
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, which the log names. Raises MemoryError where it may not have enough to begin with."""

@@ -80,7 +80,7 @@ def _names(option: str | None) -> Iterator[str]:
     """The names of the columns of the first file that can be read, of those behind `option` or before any."""
     for path in _files(option):
         with contextlib.suppress(Exception):
-            from audiencekit.sources.csv.dialect import first_row_names
+            from audiencekit.sources.csv.records import first_row_names
 
             yield from first_row_names(path)
             return

@@ -23,7 +23,7 @@ from audiencekit.cli.options import (
     source_options,
 )
 from audiencekit.cli.output import print_json, say, tell
-from audiencekit.cli.sending_commands import pace_options, send, service_options
+from audiencekit.cli.sending_commands import events_option, pace_options, send, service_options
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.text import shown
 
@@ -118,6 +118,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
 @service_options
 @pace_options
 @notify_options
+@events_option
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -134,6 +135,7 @@ def upload_list(
     max_minutes: float | None,
     notify: str | None,
     notify_on: tuple[str, ...],
+    events: str | None,
     **given: Any,
 ) -> None:
     """Put people on the list, or take them off it.
@@ -157,6 +159,7 @@ def upload_list(
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute, max_minutes=max_minutes, notify=notify, notify_on=notify_on,
+        events=events,
     )  # fmt: skip
 
 

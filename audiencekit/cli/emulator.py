@@ -14,7 +14,7 @@ import click
 
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import kernels_warning, leave_with, print_report, suggest, tell
+from audiencekit.cli.output import EXPORT, kernels_warning, leave_with, print_report, suggest, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
             report = asyncio.run(interruptible(_run(source, Path(directory) / "state", orders)))
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
-    print_report(report.to_json(), as_json=as_json)
+    print_report(report.to_json(), as_json=as_json, is_kept=False)
     suggest("check LIST")
     sys.exit(0)
 
@@ -245,5 +245,6 @@ def _announce(line: str) -> None:
 
     click.echo(line)
     if sys.stdout is not None and sys.stdout.isatty():
+        tell("Paste these lines into another terminal, and work there. Ctrl-C here ends the emulator.")
         for name, value in json.loads(line)["env"].items():
-            tell(f"export {name}={value}")
+            tell(f"{EXPORT}{name}={value}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 
 PUBLIC: Final = "x"
+REHEARSAL: Final = "emulator"
 SETUP: Final = "audiencekit.toml"
 MOST_SHOWN: Final = 20  # audiences in the list that a person chooses from
 MOST_STDIN_BYTES: Final = 64_000
@@ -160,7 +162,7 @@ def _allowed(given: dict[str, str | None]) -> dict[str, str | None]:
 
 def _ask_service(settings: Settings, account_id: str | None) -> Settings:
     present = settings.ads_url or (settings.profile.name if settings.profile.ads_url else PUBLIC)
-    question = "Service: x is the public one; or the address of another"
+    question = "Service: x is the public one, emulator a rehearsal; or the address of another"
     while True:
         answer = click.prompt(question, default=present, err=True).strip()
         if answer == settings.ads_url or (answer == settings.profile.name and settings.profile.ads_url):
@@ -171,7 +173,13 @@ def _ask_service(settings: Settings, account_id: str | None) -> Settings:
             base = click.prompt("Address where people log in", default=answer, err=True).strip()
             given = {"profile": "spec", "ads_url": answer, "base_url": base, "account_id": account_id}
             return command_settings(**_allowed(given))
-        insist("write x, or an address that begins with https://")
+        if answer == REHEARSAL:
+            insist(
+                "Run `audiencekit emulator` in a second terminal. End this with Ctrl-C, paste the `export` lines that"
+                " it prints here, and run `audiencekit init` again."
+            )
+        else:
+            insist("write x, emulator, or an address that begins with https://")
 
 
 def _read_keys() -> tuple[Secret, ...]:
@@ -423,8 +431,9 @@ class _SetupFile:
 
 
 def _check_source(source: str) -> None:
-    """Raises UsageError for a list that is not there."""
+    """Raises UsageError for a list that is not there, or whose encoding must be said, which `init` does not ask."""
     from audiencekit.sources.bytes.files import RegularFile, shown_path
+    from audiencekit.sources.csv.records import NOT_UTF_8, first_row_names
     from audiencekit.sources.remote.addresses import is_address
 
     if source == "-":
@@ -433,8 +442,14 @@ def _check_source(source: str) -> None:
         return
     try:
         RegularFile(source)
+        with contextlib.suppress(OSError):
+            first_row_names(source)
     except SourceRefused as error:
-        raise UsageError(f"{shown_path(source)}: {error}", hint=error.hint) from None
+        if str(error) == NOT_UTF_8:
+            told = "save it as CSV UTF-8; or leave it out here, and give `encoding='cp1252'` to `upload`"
+            raise UsageError(f"{shown_path(source)}: {error}", hint=told) from None
+        if not os.path.isfile(source):
+            raise UsageError(f"{shown_path(source)}: {error}", hint=error.hint) from None
 
 
 def _ask_source(present: str) -> str:
@@ -482,7 +497,7 @@ def _ask_consent(present: str, source: str) -> str:
 
 def _columns(source: str) -> list[str]:
     """The names of the columns of a delimited text; empty for other forms, which are looked at when they are read."""
-    from audiencekit.sources.csv.dialect import first_row_names
+    from audiencekit.sources.csv.records import first_row_names
 
     try:
         return first_row_names(source)

@@ -411,7 +411,7 @@ def needs_source(function: F) -> F:
     @wraps(function)
     def call(source: Any, **given: Any) -> Any:
         if not source:
-            raise click.UsageError("Missing argument 'SOURCE...'.")
+            raise click.MissingParameter(param_type="argument", param_hint="'SOURCE...'")
         return function(source=source, **given)
 
     return cast("F", call)

@@ -20,11 +20,15 @@ from audiencekit.errors import CONTINUE_WITH, AudiencekitError, InputOutputFaile
 from audiencekit.process.memory import release_reserve
 from audiencekit.text import OPTION, ascii_json, shown, shown_json, shown_lines
 
+# The beginnings of lines that are, or end in, a command for the shell.
+NEXT: Final = "Next: "
+EXPORT: Final = "export "
 # Where a flag is not the name of its option with dashes.
 _FLAGS: Final = {
     "audience": "--audience",
     "account_id": "--account",
     "columns": "--map",
+    "hashed_columns": "--hashed-map",
     "suppress_columns": "--suppress-map",
     "header": "--no-header",
     "suppress_header": "--suppress-no-header",
@@ -103,7 +107,7 @@ def tell(text: str) -> None:
 
 def suggest(command: str, *words: str) -> None:
     """Say in one line which command comes next; `words` are quoted as a shell takes them."""
-    tell(f"Next: audiencekit {' '.join([command, *(shlex.quote(shown(word)) for word in words)])}")
+    tell(f"{NEXT}audiencekit {' '.join([command, *(shlex.quote(shown(word)) for word in words)])}")
 
 
 def insist(text: str, *, level: str | None = "info") -> None:
@@ -138,13 +142,17 @@ def _folded(text: str, stream: Any) -> list[str]:
         return lines
     from textwrap import wrap
 
-    # An address is there to be copied: its line stays whole.
-    is_long = [len(line) > width and "://" not in line for line in lines]
+    is_long = [len(line) > width and not _is_copied(line) for line in lines]
     return [
         part
         for line, divides in zip(lines, is_long, strict=True)
         for part in (_divided(line, width, wrap) if divides else [line])
     ]
+
+
+def _is_copied(line: str) -> bool:
+    """Whether the line holds an address or a command, which a person copies: it stays whole."""
+    return "://" in line or line.startswith((NEXT, EXPORT))
 
 
 def _divided(line: str, width: int, wrap: Callable[..., list[str]]) -> list[str]:
@@ -243,8 +251,10 @@ def print_told(document: Mapping[str, Any]) -> None:
     print_json(spelled_document(document))
 
 
-def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False) -> None:
+def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False, is_kept: bool = True) -> None:
     """A report as JSON for programs, or as text for people; with `--verbose` all of it.
+
+    One that `is_kept` is shown again by `report`: the same command with `--verbose` would send once more.
 
     With `details`, of a command that is to show it, also all of it, and also where the command is quiet.
     """
@@ -253,7 +263,9 @@ def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = 
     if as_json:
         print_told(document)
     else:
-        say_document(render_report(document, details=details or manner().is_verbose), is_asked_for=details)
+        more = f"`audiencekit report {document['run_id']}`" if is_kept else "`details=True`"
+        text = render_report(document, details=details or manner().is_verbose, more=more)
+        say_document(text, is_asked_for=details)
 
 
 def complain(error: AudiencekitError) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
-from audiencekit.cli.command_help import service_option
+import click
+
+from audiencekit.cli.command_help import result_option, service_option
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.notifying import Notifying, command_name, reporting_status
 from audiencekit.cli.options import stacked
 from audiencekit.cli.output import leave_with, print_report, suggest, tell
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, UsageError
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
@@ -56,12 +59,39 @@ def sending_settings(**given: Any) -> Settings:
     return settings
 
 
+def events_option(function: F) -> F:
+    """The file that the events of the run are appended to."""
+    return result_option(
+        "--events", metavar="FILE|-", help="Append a line of JSON for each step; - is stdout, without the report."
+    )(function)
+
+
+def leave_stdout_to(events: str | None, *, as_json: bool) -> None:
+    """Until the command ends, stdout has the events alone, where they go there, and the report goes to stderr.
+
+    Raises UsageError for a report as JSON, which is for programs, too.
+    """
+    if events == "-":
+        if as_json:
+            raise UsageError("`events=-` and `json=True` both write to stdout", hint="the last event has the report")
+        click.get_current_context().with_resource(redirect_stdout(sys.stderr))
+
+
+# How people who should not have been put in are taken out again, by the operation that has put them in.
+_TAKES_OUT: Final = {
+    "update": "The same command with --operation delete takes out all people of this list; then run it once more with"
+    " --consent-column.",
+    "sync": "The same command with --consent-column takes them out.",
+}
+
+
 def send(
     work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]],
     *,
     as_json: bool,
     notify: str | None,
     notify_on: tuple[str, ...],
+    events: str | None,
     audience: str = "",
     max_minutes: float | None = None,
     **given: Any,
@@ -74,8 +104,9 @@ def send(
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
+    leave_stdout_to(events, as_json=as_json)
     try:
-        settings = sending_settings(**given)
+        settings = sending_settings(events=events, **given)
         notifying = Notifying.of(settings, command_name(), notify, notify_on)
         with (
             notifying.telling_failure(audience),
@@ -87,5 +118,7 @@ def send(
         leave_with(error, as_json=as_json)
     notifying.tell_end(report.to_json())
     print_report(report.to_json(), as_json=as_json)
+    if any(warning["code"] == "consent" for warning in report.warnings) and report.operation in _TAKES_OUT:
+        tell(f"The people who refuse are in the audience now. {_TAKES_OUT[report.operation]}")
     suggest(f"report {report.run_id} --html FILE")
     sys.exit(0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +20,9 @@ from audiencekit.cli.dry_runs import refuse_offline_sending
 from audiencekit.cli.notifying import Notifying, notify_options, reporting_status
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option, offline_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
-from audiencekit.cli.sending_commands import pace_options, sending_settings
+from audiencekit.cli.sending_commands import events_option, leave_stdout_to, pace_options, sending_settings
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
-from audiencekit.text import shown
+from audiencekit.text import OPTION, shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.setups.one_audience import SetupReport
@@ -63,6 +65,7 @@ def setup_names(context: click.Context, parameter: click.Parameter, incomplete: 
 @service_option("--profile", help="Which service: spec or x.")
 @pace_options
 @notify_options
+@events_option
 @max_minutes_option
 @dry_run_option
 @offline_option
@@ -84,6 +87,7 @@ def run(
     max_minutes, dry_run = given.pop("max_minutes"), given.pop("dry_run")
     refuse_offline_sending(offline=offline, dry_run=dry_run)
     told = (given.pop("notify"), given.pop("notify_on"))
+    leave_stdout_to(given["events"], as_json=as_json)
     try:
         if names and everything:
             raise UsageError("names and --all were both given", hint="give one of them")
@@ -200,5 +204,23 @@ def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
     else:
         say_document(str(report))
     if (worst := report.worst) is not None and worst.error is not None and worst.error.hint:
-        tell(f"{worst.setup.name}: what to do: {shown(worst.error.hint)}")
+        tell(f"{worst.setup.name}: what to do: {_in_setup(shown(worst.error.hint))}")
     sys.exit(report.exit_code)
+
+
+def _in_setup(hint: str) -> str:
+    """`hint` with options as a setup file spells them: this command does not take them as flags."""
+    return OPTION.sub(_line_of_setup, hint)
+
+
+def _line_of_setup(found: re.Match[str]) -> str:
+    name, literal = found.groups()
+    try:
+        value = ast.literal_eval(literal)
+    except (SyntaxError, ValueError):
+        return f"`{name} = …` in the setup"
+    if isinstance(value, dict):
+        literal = f"{{{', '.join(f'{key} = {each!r}' for key, each in value.items())}}}"
+    elif isinstance(value, bool):
+        literal = str(value).lower()
+    return f"`{name} = {literal}` in the setup"

@@ -22,7 +22,7 @@ from audiencekit.cli.options import (
     sync_options,
 )
 from audiencekit.cli.output import leave_with, print_told, say, tell
-from audiencekit.cli.sending_commands import pace_options, send, service_options
+from audiencekit.cli.sending_commands import events_option, pace_options, send, service_options
 from audiencekit.cli.settings import audience_option
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @service_options
 @pace_options
 @notify_options
+@events_option
 @dry_run_option
 @json_option
 def renew(
@@ -124,6 +125,7 @@ def _text(found: Expiry) -> str:
 @service_options
 @pace_options
 @notify_options
+@events_option
 @dry_run_option
 @offline_option
 @json_option
@@ -138,6 +140,7 @@ def sync(
     requests_per_minute: int | None,
     notify: str | None,
     notify_on: tuple[str, ...],
+    events: str | None,
     **given: Any,
 ) -> None:
     """Make an audience equal to a list.
@@ -157,5 +160,6 @@ def sync(
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute, notify=notify, notify_on=notify_on, audience=audience,
+        requests_per_minute=requests_per_minute, notify=notify, notify_on=notify_on, events=events,
+        audience=audience,
     )  # fmt: skip

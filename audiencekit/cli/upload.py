@@ -26,8 +26,9 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import tell
-from audiencekit.cli.sending_commands import account_option, pace_options, send, service_options
+from audiencekit.cli.sending_commands import account_option, events_option, pace_options, send, service_options
 from audiencekit.cli.settings import audience_id_of, audience_option
+from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 @service_options
 @pace_options
 @notify_options
+@events_option
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -69,6 +71,7 @@ def upload(
     max_minutes: float | None,
     notify: str | None,
     notify_on: tuple[str, ...],
+    events: str | None,
     **given: Any,
 ) -> None:
     """Put the people of a list into an audience, or take them out.
@@ -94,7 +97,7 @@ def upload(
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute, max_minutes=max_minutes, notify=notify, notify_on=notify_on,
-        audience=audience,
+        events=events, audience=audience,
     )  # fmt: skip
 
 
@@ -113,6 +116,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
 @click.option("--new-address", is_flag=True, help="The service has moved: go on at the address of the settings.")
 @pace_options
 @notify_options
+@events_option
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -127,6 +131,7 @@ def resume(
     max_minutes: float | None,
     notify: str | None,
     notify_on: tuple[str, ...],
+    events: str | None,
 ) -> None:
     """Finish a run: send what is not confirmed.
 
@@ -144,6 +149,8 @@ def resume(
         show_receipt(run_id, as_json=as_json)
         return
     if is_erasure:
+        if events is not None:
+            raise UsageError(f"{run_id} is an erasure, which has no `events=`", hint="its receipt says what was done")
         resume_erasure(
             run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
             max_minutes=max_minutes, account_id=account_id, new_address=new_address, notify=notify,
@@ -157,5 +164,5 @@ def resume(
 
     send(
         work, as_json=as_json, account_id=account_id, concurrency=concurrency, requests_per_minute=requests_per_minute,
-        max_minutes=max_minutes, notify=notify, notify_on=notify_on,
+        max_minutes=max_minutes, notify=notify, notify_on=notify_on, events=events,
     )  # fmt: skip

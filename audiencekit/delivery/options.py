@@ -18,6 +18,11 @@ from audiencekit.packed_request import PackedRequest
 
 # --- The parts of a delivery that its caller chooses: route, waits, listener, earlier requests ---
 
+# Why a request waits: after a 429, before the next attempt, before a probe of an outage, until an earlier attempt can
+# not be applied any more, for its place in the rate.
+WHYS: Final = ("rate_limit", "retry", "outage", "doubt", "pace")
+RATE_LIMIT, RETRY, OUTAGE, DOUBT, PACE = WHYS
+
 Send = Callable[[PackedRequest], Awaitable[Counts]]
 
 
@@ -48,14 +53,15 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Called with the result of each request that was taken, with each failed exchange, and with the reason of a wait.
+    """Called with the result of each request that was taken, with each failed exchange, and with notes for people.
 
-    A part of a request has the number of the whole.
+    A part of a request has the number of the whole. `on_wait` has the request, the seconds, and one of WHYS.
     """
 
     on_progress: Callable[[RequestResult], None] = lambda result: None
     on_failure: Callable[[int, str], None] = lambda number, why: None
     notify: Callable[[str], None] = lambda message: None
+    on_wait: Callable[[int, float, str], None] = lambda number, seconds, why: None
 
 
 @dataclass(frozen=True, slots=True)

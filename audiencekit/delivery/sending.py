@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.limiter import Pausable
-from audiencekit.delivery.options import Listener, Route, Stop
+from audiencekit.delivery.options import OUTAGE, PACE, RATE_LIMIT, RETRY, Listener, Route, Stop
 from audiencekit.delivery.results import Counts
 from audiencekit.delivery.retry import Attempted, Attempts, Clock, retrying
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
-from audiencekit.limits import TOLD_WAIT_SECONDS
+from audiencekit.limits import TOLD_PACE_SECONDS, TOLD_WAIT_SECONDS
 from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import without_frames
 from audiencekit.process.crash_points import pass_point
@@ -56,7 +56,7 @@ class Sending:
     ) -> Attempted:
         await self._stop.wait_for(self._lanes.enter)  # before its turn: a place in the rate is for now
         try:
-            await self._stop.wait_for(self._turn)
+            await self._stop.wait_for(lambda: self._turn(request.number))
             await self._stop.wait_for(announce)
             attempts.begin_exchange()
             flight = self._lanes.begin()
@@ -88,23 +88,35 @@ class Sending:
         pass_point("after send")
         return counts
 
-    async def _turn(self) -> None:
+    async def _turn(self, number: int) -> None:
         """Return when one request may leave: the gate is open and the limiter has given a place."""
+        clock = self._route.policy.clock
         while True:
             await self._gate.wait_until_open()
+            began = clock.monotonic()
             await self._route.limiter.acquire()
+            if (seconds := clock.monotonic() - began) >= TOLD_PACE_SECONDS:
+                self._listener.on_wait(number, seconds, PACE)
             if self._gate.is_open:
                 return
 
     async def _rest(self, number: int, attempts: Attempts, seconds: float) -> None:
         if attempts.reaction is Reaction.WAIT:
+            self._listener.on_wait(number, seconds, RATE_LIMIT)
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
             limiter = self._route.limiter
             if isinstance(limiter, Pausable):  # and for all who share the quota
                 await self._stop.wait_for(lambda: limiter.pause(seconds))
         elif attempts.is_probing:
-            await self._stop.wait_for(lambda: self._route.policy.outage.probe(attempts.probe_delay))
+
+            def pause(probes: int) -> float:
+                delay = attempts.probe_delay(probes)
+                self._listener.on_wait(number, delay, OUTAGE)
+                return delay
+
+            await self._stop.wait_for(lambda: self._route.policy.outage.probe(pause))
         elif seconds > 0:
+            self._listener.on_wait(number, seconds, RETRY)
             if seconds >= TOLD_WAIT_SECONDS:
                 until = datetime.fromtimestamp(self._route.policy.clock.now() + seconds, UTC)
                 self._listener.notify(f"request {number} is sent again at {until:%H:%M:%S} UTC")

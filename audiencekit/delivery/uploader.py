@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from audiencekit.delivery.concurrency import Lanes
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.options import (
+    DOUBT,
     FIRST_WAVE,
     Earlier,
     Journal,
@@ -127,7 +128,7 @@ class _Delivery:
             return False
         history = RequestHistory(self._route.policy)
         try:
-            await self._stop.wait_for(lambda: self._begun(request.wave))
+            await self._stop.wait_for(lambda: self._begun(request.wave, request.number))
             await self._settle(request, history)
         except asyncio.CancelledError as cancellation:
             cancellation.__traceback__ = None  # tenacity keeps it, and with its frames the body
@@ -150,7 +151,7 @@ class _Delivery:
             return None
         return request
 
-    async def _begun(self, wave: int) -> None:
+    async def _begun(self, wave: int, number: int) -> None:
         """Return when `wave` may begin: all waves before it are confirmed, and nothing of them can be applied late."""
         await self._waves.reached(wave)
         settled_at = self._waves.doubted_at(wave) + self._waits.settle_seconds
@@ -160,6 +161,7 @@ class _Delivery:
         if wave not in self._settled:
             self._settled[wave] = 0.0
             seconds = math.ceil(wait_seconds)
+            self._listener.on_wait(number, wait_seconds, DOUBT)
             self._listener.notify(f"waiting {seconds} s before requests that overrule earlier ones: {_WHY_SETTLE}")
         began = self._clock.monotonic()
         try:

@@ -104,7 +104,7 @@ class Notifier:
     def _tell_run(self, one: Ended) -> None:
         directory = _directory(one.settings.state_dir, one.run_id)
         told = (read_told(directory) if directory is not None else None) or Told()
-        self._tell_ending(one, _ending_of(one, told, self._now), directory, told)
+        self._tell_ending(one, _ending_of(one, one.state, told, self._now), directory, told)
 
     def _tell_of_earlier(self, known: set[str | None], one: Ended) -> None:
         """Tell of watched runs of which no command has told. A receiver that was not reached is left alone."""
@@ -128,21 +128,19 @@ class Notifier:
     def _tell_earlier(self, store: Store, run_id: str, told: Told, one: Ended) -> None:
         directory = store.directory(run_id)
         if told.is_settled and told.pending is not None:
-            self._deliver_noted(told.pending, one.receiver, directory, replace(told, pending=None))
+            self._deliver_noted(told.pending, one.receiver, directory, replace(told, pending=None), is_noted=True)
             return
         document = _document_of(store, run_id, one.settings)
         state = str(document.get("state") or "incomplete")
         command = str(document.get("operation") or ("forget" if store.home is ERASURE_HOME else "run"))
         earlier = replace(one, document=document, command=command, error=None, exit_code=None)
-        ending = replace(
-            _ending_of(earlier, told, self._now), state=state,
-            was_killed=state not in ("complete", "refused") and not document.get("finished_at"),
-        )  # fmt: skip
+        was_killed = state not in ("complete", "refused") and not document.get("finished_at")
+        ending = replace(_ending_of(earlier, state, told, self._now), was_killed=was_killed)
         self._tell_ending(earlier, ending, directory, told)
 
     def _tell_ending(self, one: Ended, ending: Ending, directory: Path | None, told: Told) -> None:
         """Tell the notices that were not told yet, with those that could not be delivered before."""
-        run_id = one.run_id
+        run_id, is_noted = one.run_id, one.exit_code is None and not told.is_settled
         identity = run_id or secrets.token_hex(16)
         pending = [each["rule"] for each in (told.pending or {}).get("notices", ())]
         notices = dict.fromkeys([*pending, *find_notices(ending, one.rules)])
@@ -155,13 +153,22 @@ class Notifier:
             ending, left, run_id=run_id, identity=identity, command=one.command, exit_code=one.exit_code,
             error=None if one.error is None else type(one.error).__name__, place=_place_of(one),
         )  # fmt: skip
-        self._deliver_noted(document, one.receiver, directory, told)
+        self._deliver_noted(document, one.receiver, directory, told, is_noted=is_noted)
 
-    def _deliver_noted(self, document: dict[str, Any], receiver: Receiver, directory: Path | None, told: Told) -> None:
-        """Write what is to be told, deliver it, and write that it was."""
-        _write(directory, replace(told, pending=document))
+    def _deliver_noted(
+        self, document: dict[str, Any], receiver: Receiver, directory: Path | None, told: Told, *, is_noted: bool
+    ) -> None:
+        """Write what is to be told, deliver it, and write that it was.
+
+        Of an earlier run the disk says already that something `is_noted` to be told, and the next command finds the
+        same: many runs may wait, and there are seconds for all.
+        """
+        if not is_noted:
+            _write(directory, replace(told, pending=document))
         why = self._deliver(document, receiver)
         if why:
+            if is_noted:
+                _write(directory, replace(told, pending=document))
             again = "" if directory is None else "; the next command that notifies tries it again"
             self._unreached.add(receiver.name)
             self.problems.append(f"the notification to {receiver.name} was not delivered: {why}{again}")
@@ -198,13 +205,13 @@ class Notifier:
             yield True
 
 
-def _ending_of(one: Ended, told: Told, now: datetime) -> Ending:
+def _ending_of(one: Ended, state: str, told: Told, now: datetime) -> Ending:
     """Return the end of a run with what its rules look at; what cannot be read is not known."""
     document, settings, run_id = one.document, one.settings, one.run_id
     audience_id = document.get("audience_id")
     has_failed = told.was_cut_short or any(notice_id(run_id or "", name) in told.ids for name in BAD)
     before, rates, expiring = None, None, None
-    if run_id is not None and document.get("target"):
+    if state == "complete" and run_id is not None and document.get("target"):  # no rule for others looks back
         with contextlib.suppress(AudiencekitError, OSError):
             before = find_earlier_report(settings.state_dir, document)
         with contextlib.suppress(AudiencekitError, OSError):
@@ -220,7 +227,7 @@ def _ending_of(one: Ended, told: Told, now: datetime) -> Ending:
             days = expiry(audience=str(audience_id), settings=settings, now=now).days
             expiring = sum(count for day, count in days.items() if day <= (now + span).date())
     return Ending(
-        state=one.state, report=document, before=before, has_failed_before=has_failed, match_rates=rates,
+        state=state, report=document, before=before, has_failed_before=has_failed, match_rates=rates,
         expiring=expiring, now=now,
     )  # fmt: skip
 

@@ -352,6 +352,8 @@ def no_records_left(selection: Selection, options: Options, consent: tuple[str, 
         return []
     causes = "`suppress=` and `consent_column=`" if options.suppresses else "who was erased by `forget`"
     hint = f"look at {causes}; give `allow_empty=True` if that is expected"
+    if consent:
+        hint = f"open the source, and give the word of those who agree as VALUE of `consent_column=`; or {hint}"
     why = "".join(f" ({note})" for note in consent)
     message = f"all of {selection.suppressed:,} records are suppressed: no record is left to send{why}"
     return [PlanRefused(message, hint=hint)]

@@ -19,7 +19,7 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 ENDINGS: tuple[signal.Signals, ...] = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
 # Commands that end in good order, once they are at work (`cli.interruption`).
-_SENDING = (("upload",), ("resume",), ("sync",), ("renew",), ("forget",), ("do-not-reach", "upload"))
+_SENDING = (("upload",), ("resume",), ("sync",), ("run",), ("renew",), ("forget",), ("do-not-reach", "upload"))
 _MESSAGE = "interrupted before the first request: nothing was sent"
 _DOCUMENT = """{{
   "state": "incomplete",

@@ -53,7 +53,8 @@ class MappedColumn:
     from 1) when there is no header or when the header cell could itself be personal. `is_guess` says that nothing but
     its name speaks for the kind, since all sampled cells are blank: values of another kind are then no reason to
     refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess. `separator`
-    divides the values of a cell, where the sampled cells show that they hold several. `area` is the position of the
+    divides the values of a cell, where the sampled cells show that they hold several; `is_divided` says that the user
+    has named a separator instead. `area` is the position of the
     column with the area codes of its numbers, called `area_name`. `country_remedy` is what would say the country of
     numbers that name none, where another column may say it. `is_shared` says that two columns have this position, one
     of emails and one of phone numbers: each takes its own cells, which an at sign tells.
@@ -65,6 +66,7 @@ class MappedColumn:
     hashed: bool = False
     is_guess: bool = False
     separator: str | None = None
+    is_divided: bool = False
     area: int | None = None
     area_name: str = ""
     country_remedy: str | None = None

@@ -120,6 +120,8 @@ def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:
         return f"say {option('hashed', [column.kind.value])} if the whole column is SHA-256"
     if reason is Reason.NO_COUNTRY and column is not None and column.country_remedy is not None:
         return column.country_remedy
+    if reason is Reason.INVALID_SYNTAX and column is not None and column.is_divided:
+        return f"{LOOK}, or leave `split_cells=` out if other separators divide the cells: they are looked for then"
     if reason is Reason.INVALID_SYNTAX and column is not None and column.separator is not None:
         return LOOK
     return REMEDIES.get(reason)

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +35,9 @@ def refuse_other_file(path: Path) -> None:
     except OSError:
         pass  # what cannot be read is not known to be rejections
     raise UsageError(f"{str(path)!r} is another file than rejections, and stays", hint="give the name of a new file")
+
+
+_ELSEWHERE: Final = "name a file in a directory that exists, and that this user may write to"
 
 
 class RejectionsFile:
@@ -103,7 +106,7 @@ class RejectionsFile:
 
     def _failure(self, error: OSError) -> InputOutputFailed:
         return InputOutputFailed(
-            f"{str(self.path)!r} cannot be written: {error.strerror}", hint=hint_for(error.errno, "")
+            f"{str(self.path)!r} cannot be written: {error.strerror}", hint=hint_for(error.errno, _ELSEWHERE)
         )
 
 

@@ -21,14 +21,18 @@ _KIND_WIDTH: Final = 15  # letters of the longest kind of ours
 NOT_INSTALLED = "the destination {} is not installed"
 
 
-def render_report(document: Mapping[str, Any], *, details: bool = False) -> str:
+_ALL: Final = "`details=True`"
+
+
+def render_report(document: Mapping[str, Any], *, details: bool = False, more: str = _ALL) -> str:
     """Return a run's report as text: its result in three lines, and problems and warnings.
 
-    With `details` all counts and notes, too. The last line always names the state.
+    With `details` all counts and notes, too; without them it names `more`, which shows them. The last line always
+    names the state.
     """
     lines = [*_heading(document, Target.from_json(document["target"])), "", *_result(document)]
     lines += ["", *_report_details(document)] if details else _differences(document)
-    return "\n".join([*lines, *_remarks(document, details=details), "", f"state: {document['state']}"])
+    return "\n".join([*lines, *_remarks(document, details=details, more=more), "", f"state: {document['state']}"])
 
 
 def _report_details(document: Mapping[str, Any]) -> Lines:
@@ -170,7 +174,7 @@ def _result(document: Mapping[str, Any]) -> Lines:
     """Return how many people are reached or ready, how many are lost and why, and what would save most of them."""
     if document["rows"].get("read") is None:
         return [f"people reached: {UNKNOWN}"]
-    return [_reached(document), *_moved(document.get("changes")), *_lost(document)]
+    return [_reached(document), *_moved(document), *_lost(document)]
 
 
 def _reached(document: Mapping[str, Any]) -> str:
@@ -180,10 +184,15 @@ def _reached(document: Mapping[str, Any]) -> str:
     there = rows["sent"] + rows.get("unchanged", 0) + (0 if is_run else rows["pending"])
     if document["rows"].get("sent") is None:
         return f"{people:,} people in the list, reached: {UNKNOWN}"
-    done = "reached" if is_run else "ready" if document["verdict"] != "refused" else "ready but for the refusal below"
+    if _is_unsent(document):
+        there, is_run = there + rows["pending"], False
+    is_refused = "refused" in (document.get("state"), document.get("verdict"))
+    done = "reached" if is_run else "ready but for the refusal below" if is_refused else "ready"
     if is_run and document["operation"] == "delete":
         done = "taken out"
-    parts = [f"{there:,} of {people:,} people {done}" + (f", {there / people:.1%}" if people else "")]
+    parts = ["nothing was sent"] if _is_unsent(document) else []
+    if people or not parts:
+        parts.append(f"{there:,} of {people:,} people {done}" + (f", {there / people:.1%}" if people else ""))
     if is_run and rows["pending"]:
         parts.append(f"{rows['pending']:,} not confirmed yet")
     if rows["suppressed"]:
@@ -193,12 +202,18 @@ def _reached(document: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _moved(changes: Mapping[str, Any] | None) -> Lines:
+def _is_unsent(document: Mapping[str, Any]) -> bool:
+    """Whether this is the report of a run that was refused before anything was sent."""
+    return document.get("state") == "refused" and not document["rows"].get("sent")
+
+
+def _moved(document: Mapping[str, Any]) -> Lines:
     """Return the changes of a sync in one line."""
-    if not changes:
+    if not (changes := document.get("changes")):
         return []
     moved = (f"{changes[f'{what}s']:,} {what}{'' if changes[f'{what}s'] == 1 else 's'}" for what in _MOVES)
-    return [f"{', '.join(moved)}; {changes['members']:,} members before, {changes['members_after']:,} after"]
+    would = "without the refusal: " if _is_unsent(document) else ""
+    return [f"{would}{', '.join(moved)}; {changes['members']:,} members before, {changes['members_after']:,} after"]
 
 
 def _lost(document: Mapping[str, Any]) -> Lines:
@@ -312,13 +327,13 @@ def _suppression_line(source: Mapping[str, Any]) -> str:
     return f"{source['name']}: {columns}; {_number(source, 'rows')}{unread}"
 
 
-def _remarks(document: Mapping[str, Any], *, details: bool) -> Lines:
+def _remarks(document: Mapping[str, Any], *, details: bool, more: str = _ALL) -> Lines:
     """Return problems, warnings and notes; without `details` only the number of notes."""
     problems = [f"problem: {shown(problem['message'])}" for problem in document.get("problems", ())]
     warnings = [f"warning: {_warned(warning)}" for warning in document.get("warnings", ())]
     notes = [f"note: {shown(note)}" for note in document.get("notes", ())]
     if notes and not details:
-        notes = [f"notes: {len(notes):,}; `details=True` shows them, and all counts"]
+        notes = [f"notes: {len(notes):,}; {more} shows them, and all counts"]
     return notes + warnings + problems
 
 

@@ -19,9 +19,10 @@ from audiencekit.errors import (
     ResumeRefused,
     UsageError,
 )
+from audiencekit.runs.events import open_events
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT, JournalFile, without_key
 from audiencekit.runs.purge import purge_expired, remove
-from audiencekit.runs.reports import known_of, paces_of, read_report
+from audiencekit.runs.reports import empty_report, known_of, paces_of, present_report, read_report
 from audiencekit.runs.run import Run, RunArguments, settings_of
 from audiencekit.runs.start import (
     refuse_another_service,
@@ -45,6 +46,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
+    events = open_events(settings.events, run_id, stack)
     note = purge_expired(settings.state_dir, settings.retention, now=now)
     stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
     state_key = find_state_key(settings.state_dir, settings.key)
@@ -62,9 +64,10 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
         journal.close()
         remove(directory, lambda _: None)
         raise
+    events.begun(empty_report(facts).to_json(), is_resumed=False)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
-        spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note,
+        spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note, events=events,
     )  # fmt: skip
 
 
@@ -131,11 +134,15 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         store.note_resumed(run_id)
         if settings.watch is not None:
             watch(directory, settings.watch)
-    return Run(
+    events = open_events(settings.events, run_id, stack)
+    run = Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),
-        earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id),
+        earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id), events=events,
     )  # fmt: skip
+    if events.is_on:
+        events.begun(present_report(run), is_resumed=True, requests=journal.requests())
+    return run
 
 
 def refuse_other_settings(run: Run, settings: Settings, *, new_address: bool = False) -> None:

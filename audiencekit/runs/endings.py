@@ -40,9 +40,11 @@ def ended(run: Run) -> Report | None:
     forget_spool(run.directory)  # a kill may have come between the end and this
     document = check_report(run.store.read(run.facts.run_id))
     if ending.state == "complete":
+        run.events.ended(document)
         return Report.from_json(document)
     refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
     refusal.document = document
+    run.events.ended(document, refusal)
     raise refusal
 
 
@@ -67,11 +69,14 @@ def complete(run: Run, report: Report) -> Report:
         store_report(run, report)
         run.journal.finish(Ending(state="complete", exit_code=0), run.key)
         forget_spool(run.directory)
+        run.events.ended(report.to_json())
         return report
     except InputOutputFailed as error:
         failure = error
     failure.hint = f"everything was sent; {_how_to_resume(run)} writes that down"
-    failure.document = {**replace(report, state="incomplete").to_json(), **_continuation(run)}
+    document = replace(report, state="incomplete").to_json()
+    run.events.ended(document, failure)
+    failure.document = {**document, **_continuation(run)}
     raise failure.bare()
 
 
@@ -89,6 +94,7 @@ def leave_untouched(run: Run, error: E) -> E:
     """Return `error`; its document is the stored report of the run. The run is not changed."""
     with suppress(InputOutputFailed):  # killed before there was a report
         error.document = updated(check_report(run.store.read(run.facts.run_id)), run.earlier)
+        run.events.ended(error.document, error)
         if not isinstance(error, ResumeRefused):
             error.document |= _continuation(run)
     return error
@@ -123,6 +129,7 @@ def fail(run: Run, error: E, report: Report, sums: Sums) -> E:
             forget_spool(run.directory)
     except InputOutputFailed as failure:
         error.hint = f"{error.hint}; and the report was not kept: {failure}".lstrip("; ")
+    run.events.ended(report.to_json(), error)
     return error
 
 

@@ -35,11 +35,14 @@ async def execute(
     time = time or RunClock()
     accept = accept or functools.partial(_begin, run, session, time, progress)
     session.identify(run.facts.idempotency_key)
+    run.events.tell_by(progress.tell)
     if run.note:
         progress.tell(run.note)
     with ExitStack() as stack:
         read = await read_and_plan(run, planner, progress, stack)
         give_back()
+        if isinstance(read, ReadPlan):
+            run.events.read(read.facts.rows_read, read.facts.rows_rejected)
         if isinstance(read, ReadPlan) and not read.planned.refusals:
             refusal = await accept_plan(run, read, accept, time, progress)
             if refusal is None:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from audiencekit.delivery.options import DOUBT
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ResumeRefused
 from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
@@ -134,8 +135,15 @@ async def accept_plan(
             refuse_expired(planned, run.journal.confirmed_numbers(), time.now())
             _journal(run, read.facts)
             await in_thread(functools.partial(_check_bodies, run, planned))
-            store_report(run, report_of(run, planned))
-            await _earlier_runs(run, time).wait(run.facts.target, run.journal.plan(), time.clock.sleep, progress.tell)
+            report = store_report(run, report_of(run, planned))
+            if run.events.is_on:
+                run.events.planned(report.to_json())
+
+            async def sleep(seconds: float) -> None:
+                run.events.wait(None, seconds, DOUBT)
+                await time.clock.sleep(seconds)
+
+            await _earlier_runs(run, time).wait(run.facts.target, run.journal.plan(), sleep, progress.tell)
             await accept(planned)
     except ResumeRefused as refusal:
         return leave_untouched(run, refusal)

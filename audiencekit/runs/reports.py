@@ -17,13 +17,15 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.report import Report, RowCounts, State, combination_counts, identifier_counts, rows_among
-from audiencekit.runs.journal.facts import RunFacts, Sums
+from audiencekit.runs.events import read_events
+from audiencekit.runs.journal.facts import RequestFacts, RunFacts, Sums, sums_of
 from audiencekit.runs.journal.file import JOURNAL, JournalFile
 from audiencekit.runs.run import Run
 from audiencekit.runs.start import can_resume
-from audiencekit.runs.store import UNREADABLE, RunStore, at_work
-from audiencekit.sources.files import names_of
+from audiencekit.runs.store import SUCCESSOR, UNREADABLE, RunStore, at_work
+from audiencekit.sources.files import FilePath, names_of
 from audiencekit.state.keys import StateKey
+from audiencekit.text import shown
 
 # --- The stored reports of runs, updated by their journals, and whether they can be resumed ---
 
@@ -72,6 +74,19 @@ def find_resumable_run(found: Sequence[Mapping[str, Any]]) -> str:
         return str(found[0]["run_id"])
     newest = f": the newest, {found[0]['run_id']}, is {found[0]['state']}" if found else ": there is none"
     raise UsageError(f"no run can be resumed{newest}", hint="`audiencekit runs` lists them")
+
+
+def find_unfinished_run(state_dir: Path, kind: str, target_id: str | None, key: StateKey | None) -> str | None:
+    """Return the id that finishes the newest run on a target, if that can be resumed; None otherwise.
+
+    Without `target_id` any target of the `kind` counts. An older run is not looked at: the newer one overrules it.
+    """
+    store = RunStore(state_dir)
+    for run_id in store.ids():
+        target = store.summary(run_id).get("target") or {}
+        if target.get("kind") == kind and target_id in (None, target.get("id")):
+            return run_id.partition(SUCCESSOR)[0] if summary_of(state_dir, run_id, key)["resumable"] else None
+    return None
 
 
 def _in_short(run: Mapping[str, Any]) -> str:
@@ -212,7 +227,7 @@ def _without_report(directory: Path, key: StateKey | None) -> dict[str, Any]:
     try:
         with opened_journal(directory, key) as journal:
             if journal.plan() is None and journal.ending() is None:
-                return _empty_report(journal.facts()).to_json()
+                return empty_report(journal.facts()).to_json()
     except (ResumeRefused, InputOutputFailed) as error:
         raise InputOutputFailed(f"the run has no report: {error}", hint=error.hint) from None
     failure = InputOutputFailed("the report of the run is gone", hint="restore it")
@@ -227,7 +242,7 @@ def _report_from_journal(directory: Path, key: StateKey | None) -> dict[str, Any
             facts, plan, sums, ending = journal.facts(), journal.plan(), journal.sums(), journal.ending()
     except (ResumeRefused, InputOutputFailed):
         return None
-    document = _empty_report(facts).to_json()
+    document = empty_report(facts).to_json()
     document["state"] = "incomplete" if ending is None else ending.state
     if plan is not None:
         left = {"rejected": plan.rows_rejected, "pending": plan.records, "read": plan.rows_read}
@@ -241,7 +256,8 @@ def _report_from_journal(directory: Path, key: StateKey | None) -> dict[str, Any
     return document
 
 
-def _empty_report(facts: RunFacts) -> Report:
+def empty_report(facts: RunFacts) -> Report:
+    """Return the report of a run that has read nothing."""
     return Report(
         run_id=facts.run_id,
         state="incomplete",
@@ -293,6 +309,35 @@ def _counts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: document[name] for name in ("rows", "requests") if name in document}
 
 
+# --- The report of a run from its events alone ---
+
+
+def report_from_events(events: FilePath, run: str | None = None) -> Report:
+    """Return the report of the run with the id `run` from its events alone; without an id, of the last in the file.
+
+    It is the report that `audiencekit report` shows, also of a run that was killed. Raises UsageError when the file has
+    no such run, and InputOutputFailed when it cannot be read.
+    """
+    reports, requests, last = dict[str, dict[str, Any]](), dict[str, dict[int, RequestFacts]](), ""
+    for event in read_events(Path(events)):
+        last = event["run_id"]
+        if "report" in event:
+            reports[last] = event["report"]
+        if event["event"] == "begun" and not event["resumed"]:
+            requests[last] = {}
+        if event["event"] == "request":
+            facts = RequestFacts.from_json(event)
+            requests.setdefault(last, {})[facts.number] = facts
+    run_id = last if run is None else run
+    if run_id not in reports:
+        raise UsageError(
+            f"{str(events)!r} has no events of a run {shown(run_id)}".rstrip(), hint="see its `run_id` keys"
+        )
+    document, found = check_report(reports[run_id]), requests.get(run_id, {}).values()
+    is_unfinished = document["state"] == "incomplete" and document["requests"]["planned"]
+    return Report.from_json(updated(document, sums_of(found)) if is_unfinished else document)
+
+
 # --- The present report of a run: from its plan, its journal, and its end ---
 
 
@@ -334,6 +379,15 @@ def report_of(
         earlier_paces=run.earlier_paces,
         **facts,
     )
+
+
+def present_report(run: Run) -> dict[str, Any]:
+    """Return the report of a run that goes on, with the sums of its journal: as `read_report`, which opens that."""
+    with suppress(InputOutputFailed):
+        document = check_report(run.store.read(run.facts.run_id))
+        is_unfinished = document["state"] == "incomplete" and run.plan is not None
+        return updated(document, run.earlier) if is_unfinished else document
+    return empty_report(run.facts).to_json()
 
 
 def store_report(run: Run, report: Report) -> Report:

@@ -15,6 +15,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.profile import find_profile
 from audiencekit.records.plan_times import format_time, parse_time
+from audiencekit.runs.events import RunEvents
 from audiencekit.runs.journal.facts import Moment, PlanFacts, RunFacts, Sums, this_moment
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.keywords import RunOptions
@@ -105,7 +106,7 @@ class Run:
     `items` are its sources. `earlier` and `plan` are the content of the journal when the run was resumed: sums, and the
     plan if there was one; `earlier_paces` are those of the earlier parts, from its report. `settings` are those of this
     process, with the account and the profile of the run's beginning. `note` is a line for people on other effects of
-    its start, empty without any.
+    its start, empty without any. `events` are written where the settings say.
     """
 
     facts: RunFacts
@@ -120,6 +121,7 @@ class Run:
     plan: PlanFacts | None = None
     earlier_paces: tuple[dict[str, Any], ...] = ()
     note: str = ""
+    events: RunEvents = field(default_factory=RunEvents, repr=False)
 
     def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
         """Whether it was begun with these arguments, for this account. The content of the source is not compared."""

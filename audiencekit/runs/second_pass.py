@@ -89,7 +89,7 @@ async def deliver_run(
 ) -> Delivered:
     """Pack and send the requests that the journal does not confirm. `sending` is called for each request."""
     confirmed = run.journal.confirmed_numbers()
-    async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
+    async with RunJournal(run.journal, run.key, moment=time.moment, events=run.events) as journal:
         return await deliver(
             planned.packed(lambda number: number not in confirmed),
             Route(
@@ -101,7 +101,12 @@ async def deliver_run(
                 drain_seconds=run.settings.drain_seconds,
             ),
             journal=journal,
-            listener=Listener(on_progress=sending.add, on_failure=sending.on_failure, notify=sending.progress.tell),
+            listener=Listener(
+                on_progress=sending.add,
+                on_failure=sending.on_failure,
+                notify=sending.progress.tell,
+                on_wait=run.events.wait,
+            ),
             earlier=None if run.plan is None else _earlier(run, time),
         )
 

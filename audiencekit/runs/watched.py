@@ -77,8 +77,9 @@ def left_to_tell(directory: Path) -> Told | None:
     """
     told = read_told(directory)
     if told is None:
-        with contextlib.suppress(OSError):  # it was purged meanwhile
-            return None if any(directory.iterdir()) else Told()
+        # A file that was being written counts as none; the directory may have been purged meanwhile.
+        with contextlib.suppress(OSError):
+            return None if any(says_of_run(path.name) for path in directory.iterdir()) else Told()
     return told if told is not None and (told.pending is not None or not told.is_settled) else None
 
 

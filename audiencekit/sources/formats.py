@@ -122,4 +122,5 @@ def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
     for name, value in given.items():
         if value is not None and name not in heeded:
             unheeded = option(name, value) if name == HEADER else option(name)
-            raise UsageError(f"{unheeded} is for {_FOR[name]}, and the source is {' and '.join(sorted(set(formats)))}")
+            found = " and ".join(sorted(set(formats)))
+            raise UsageError(f"{unheeded} is for {_FOR[name]}, and the source is {found}", hint=f"leave {unheeded} out")

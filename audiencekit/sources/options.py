@@ -178,5 +178,8 @@ def _checked_character(name: str, text: str | None) -> str | None:
         return None
     character = "\t" if text.lower() in TAB_WORDS else text
     if len(character) != 1 or not character.isascii() or character in '"\r\n\0':
-        raise UsageError(f"{option(name)} must be one ASCII character, and not a quote or a line end")
+        raise UsageError(
+            f"{option(name)} must be one ASCII character, and not a quote or a line end",
+            hint=f"for example {option(name, ';')}",
+        )
     return character

@@ -11,6 +11,7 @@ import pytest
 import audiencekit
 from audiencekit.kernels.library import find_library
 from audiencekit.records.phones.tables import PlanFile, supplied_plans
+from generators import schedules
 from generators.files import FILES, ROOT
 from generators.pythonpages import FOLDER
 from hatch_build import CRATE, digest_of
@@ -26,6 +27,10 @@ def test_the_numbering_plans_were_compiled_by_these_modules() -> None:
     """The package would compile them again in silence, and slowly. What they hold, `test_compiledplans.py` compares."""
     plans = PlanFile(supplied_plans())
     assert plans.codes() == sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE), "run `python -m generators`"
+    # Without the digest of its text, each process would read the metadata of a region to know that its plan is right.
+    assert all(
+        plan is not None and plan.texts.keys() == plan.in_memory.keys() for plan in map(plans.read, plans.codes())
+    )
 
 
 def test_the_library_was_compiled_from_these_kernels() -> None:
@@ -47,5 +52,8 @@ def test_every_public_name_has_one_place_in_the_reference() -> None:
 
 
 def test_no_file_is_left_that_no_generator_writes() -> None:
-    """A page whose topic is gone would stay for ever."""
-    assert {path.relative_to(ROOT).as_posix() for path in (ROOT / FOLDER).iterdir()} <= set(FILES)
+    """A page whose topic is gone, or a sample, would stay for ever."""
+    found = {
+        path.relative_to(ROOT).as_posix() for folder in (FOLDER, schedules.FOLDER) for path in (ROOT / folder).iterdir()
+    }
+    assert found <= set(FILES)

@@ -8,6 +8,7 @@ every byte spooled.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,9 @@ async def test_upload_shows_nothing(
     """Neither a whole run nor one that the service refuses leaves a marker or a hash anywhere but on the wire."""
     source = tmp_path / "source"
     source.write_bytes(SOURCES["row faults"])
+    settings = replace(settings, events=tmp_path / "events.jsonl")
     report = await upload_async(source, audience=emulator.audience_id, settings=settings)
+    assert (tmp_path / "events.jsonl").stat().st_size > 0
     shown = {"report": json.dumps(report.to_json()).encode() + repr(report).encode()}
     shown["pages"] = (report_page(report.to_json()) + machine_page(look_at_machine(settings), OWN)).encode()
     assert report.rows.sent > 0

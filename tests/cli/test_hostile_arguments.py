@@ -57,6 +57,36 @@ def test_no_argument_acts_or_forges_a_line(
     assert acting == []
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (("forget", "ann@canarymail.com"), "for example `audiencekit forget --from request.csv`"),
+        (("forget", "+49 151 23456789"), "1 argument too many"),
+        (("hash", "ann@canarymail.com"), "for example `audiencekit hash email"),
+        (("upload", "list.csv"), "for example `audiencekit upload list.csv --audience"),
+        (("check",), "for example `audiencekit check list.csv"),
+        (("open", "run"), "for example `audiencekit open`"),
+        (("audiences", "health"), "for example `audiencekit audiences health h1ab2`"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_a_right_one_and_repeats_no_person(
+    call: tuple[str, ...],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """On the terminal and in the log."""
+    log = tmp_path / "log"
+    monkeypatch.setattr("sys.argv", ["audiencekit", "--log-file", str(log), *call])
+    assert audiencekit.cli._run() == 2
+    shown = capsys.readouterr().err
+    assert told in shown
+    for said in (shown, log.read_text()):
+        assert "canarymail" not in said
+        assert "23456789" not in said
+
+
 def test_missing_choices_stand_in_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Those are our own words, and are not escaped."""
     monkeypatch.setattr(sys, "argv", ["audiencekit", "hash"])

@@ -23,7 +23,7 @@ from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, Commands, Process, environment, start
 
-LIST = "email,marketing\nada@example.com,yes\nbo@example.com,no\n"
+LIST = "Customers of the shop,\n,\nemail,marketing\nada@example.com,yes\nbo@example.com,no\n"
 KEYS = ("CONSUMER_KEY", "CONSUMER_SECRET")
 TOKEN = ("ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
 
@@ -38,6 +38,7 @@ class Person:
         self.setup = directory / "audiencekit.toml"
         self.told = ""
         directory.joinpath("contacts.csv").write_text(LIST)
+        directory.joinpath("latin.csv").write_bytes("email,straße\nada@example.com,Hof 1\n".encode("cp1252"))
 
     def given(self, *names: str) -> dict[str, str]:
         """These variables, as the emulator says them."""
@@ -117,8 +118,10 @@ def test_a_person_is_asked_for_everything_and_then_keeps_it_on_enter(person: Per
     """From nothing to a run by its name; the second time every question has its answer."""
     address, base = person.ready["ads_url"], person.ready["base_url"]
     with person.at_terminal("init", "--no-browser") as terminal:
-        terminal.answer("Service: x is the public one; or the address of another [x]: ", "y")
-        terminal.answer("begins with https://\nService: x is the public one; or the address of another [x]: ", address)
+        service = "Service: x is the public one, emulator a rehearsal; or the address of another [x]: "
+        terminal.answer(service, "y")
+        terminal.answer(f"begins with https://\n{service}", "emulator")
+        assert "`audiencekit emulator` in a second terminal" in terminal.answer(service, address)
         terminal.answer(f"Address where people log in [{address}]: ", base)
         for prompt, name in (("consumer key: ", KEYS[0]), ("consumer secret: ", KEYS[1])):
             terminal.answer(prompt, person.ready["env"][f"AUDIENCEKIT_{name}"])
@@ -130,7 +133,8 @@ def test_a_person_is_asked_for_everything_and_then_keeps_it_on_enter(person: Per
             "a new one (Enter for none): ", "Spring buyers"
         )
         terminal.answer("Create the audience 'Spring buyers'? [Y/n]: ")
-        terminal.answer("Your list, a file (Enter for none): ", "contcats.csv")
+        terminal.answer("Your list, a file (Enter for none): ", "latin.csv")
+        assert "give --encoding cp1252 to" in terminal.answer("Your list, a file (Enter for none): ", "contcats.csv")
         assert "did you mean contacts.csv?" in terminal.answer("Your list, a file (Enter for none): ", "contacts.csv")
         assert "email, marketing" in terminal.answer("such as marketing=yes (Enter for none): ", "opt_in=yes")
         assert "no such column" in terminal.answer("such as marketing=yes (Enter for none): ", "marketing=yes")

@@ -247,3 +247,21 @@ def test_on_a_terminal_lines_are_divided_between_words(monkeypatch: pytest.Monke
     assert all(len(line) <= 40 for line in lines)
     assert [line[:12].strip() for line in lines] == ["used", *[""] * (len(lines) - 1)]
     assert "".join(lines).count("column") == 12
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"export AUDIENCEKIT_CONSUMER_SECRET={'s' * 50}",
+        "Next: audiencekit upload contacts.csv --audience 'Spring customers'",
+        "open http://127.0.0.1:8080/oauth/authorize?oauth_token=t by hand",
+    ],
+)
+def test_on_a_terminal_a_line_to_be_copied_stays_whole(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """In two lines, the shell would take an `export` without its variable for an order to list all of them."""
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    tell(line)
+    assert click.unstyle(terminal.getvalue()) == f"{line}\n"

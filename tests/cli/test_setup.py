@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
-from tests.cli.conftest import Run, Service
+from tests.cli.conftest import Begin, Run, Service
 
 ROWS = 120
 
@@ -126,3 +127,53 @@ def test_the_document_says_which_is_the_do_not_reach_list(run: Run, service: Ser
     assert [(each["command"], each["audience"]) for each in listed] == [
         ("sync", service.audience_id), ("do-not-reach", None),
     ]  # fmt: skip
+
+
+UPLOAD = '[audiences.autumn]\nsource = "list.csv"\naccount = "shop"\ncommand = "upload"\nmax_records_per_request = 50\n'
+
+
+def sent_to(service: Service) -> int:
+    """How many requests have brought people to the audience."""
+    return sum(each["path"].endswith("/users") for each in json.loads(service.get("/__requests")))
+
+
+def test_an_upload_that_was_killed_goes_on_and_a_complete_one_begins_anew(
+    run: Run, begin: Begin, service: Service, tmp_path: Path
+) -> None:
+    """Of three requests the second waits for its turn at one a minute. With another list it is left as it is."""
+    write_setup(tmp_path, service, more=f'{UPLOAD}audience = "{service.audience_id}"\n')
+    command = ("run", "--setup", "audiencekit.toml", "autumn", "-v")
+
+    def kill_after_the_first() -> None:
+        process = begin(*command, "--requests-per-minute", "1", **service.env)
+        assert process.stderr is not None
+        while "request 1: confirmed" not in process.stderr.readline():
+            assert process.poll() is None
+        process.kill()
+        process.communicate()
+        shutil.rmtree(tmp_path / "state" / "limiter")  # the next request would wait a minute
+
+    kill_after_the_first()
+    done = run(*command, **service.env)
+    assert (done.returncode, "goes on: 1 requests are confirmed" in done.stderr, sent_to(service)) == (0, True, 3)
+    assert run(*command, **service.env).returncode == 0
+    assert sent_to(service) == 6
+    kill_after_the_first()
+    (tmp_path / "list.csv").write_text("email\nada@example.com\n")
+    done = run(*command, **service.env)
+    assert (done.returncode, "was begun with another input" in done.stderr) == (0, True)
+    states = [each["state"] for each in json.loads(run("runs", "--json").stdout)]
+    assert states == ["complete", "incomplete", "complete", "complete"]
+    assert sent_to(service) == 8
+    assert run(*command, **service.env).returncode == 0  # the complete run is newer: the older one is not sent any more
+    assert sent_to(service) == 9
+
+
+def test_a_remedy_is_spelled_as_the_setup_takes_it(run: Run, service: Service, tmp_path: Path) -> None:
+    """`run` has no such flags."""
+    write_setup(tmp_path, service)
+    (tmp_path / "list.csv").write_bytes("E-Mail;Straße\nada@example.com;Hof 1\n".encode("cp1252"))
+    done = run("run", "spring", "--setup", "audiencekit.toml", **service.env)
+    assert done.returncode == 3, done.stderr
+    assert "`encoding = 'cp1252'` in the setup" in done.stderr
+    assert "--encoding" not in done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audiencekit.emulator import Emulator
+from audiencekit.runs.reports import read_report, report_from_events
 from audiencekit.runs.store import RunStore
 
 ROWS = 36
@@ -102,6 +103,18 @@ def check_finished(emulator: Emulator, source: Source, report: dict[str, Any], *
     assert counts["records_sent"] == counts["success_count"] == counts["total_count"] == rows["sent"]
     assert requests_applied(emulator) - requests["planned"] <= in_flight
     assert requests_applied(emulator) <= requests["attempts"] <= requests["planned"] + in_flight
+
+
+def check_events(events: Path, tmp_path: Path) -> None:
+    """The report made of them is the stored one; and so are its counts, made of the lines of requests alone."""
+    run_id = newest_run(tmp_path)
+    report = read_report(tmp_path / "state", run_id)
+    assert report_from_events(events).to_json() == report
+    lines = events.read_bytes().splitlines(keepends=True)
+    events.write_bytes(b"".join(line for line in lines if json.loads(line)["event"] != "ended"))
+    counted = report_from_events(events, run_id).to_json()
+    for name in ("rows", "rejections", "reconciliation", "miscounted", "requests"):
+        assert counted[name] == report[name], name
 
 
 def environment(emulator: Emulator, tmp_path: Path) -> dict[str, str]:

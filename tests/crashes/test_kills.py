@@ -5,6 +5,7 @@ CRASH_TRIALS raises the number of trials (40) for a longer run; CRASH_FIRST leav
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -17,11 +18,15 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
+from audiencekit.errors import AudiencekitError
 from audiencekit.process.crash_points import POINTS
+from audiencekit.reporting.report import Report
+from audiencekit.runs.reports import read_report, report_from_events
 from tests.crashes.killing import Driver, Ended
 from tests.crashes.scenario import (
     CONCURRENCY,
     Source,
+    check_events,
     check_finished,
     environment,
     log_of,
@@ -87,10 +92,11 @@ async def test_a_killed_run_is_finished_exactly(
     source = Source.draw(run.seed)
     (tmp_path / "list.csv").write_text(source.text)
     (tmp_path / "elsewhere").mkdir()
-    env, upload = environment(emulator, tmp_path), upload_command(emulator, source)
+    events = tmp_path / "events.jsonl"
+    env, upload = environment(emulator, tmp_path), [*upload_command(emulator, source), "--events", str(events)]
     in_flight, begun = 0, False
     for kill in (*run.kills, None):
-        ended = await _go_on(driver, tmp_path, env, kill) if begun else None
+        ended = await _go_on(driver, tmp_path, env, kill, "--json", "--events", str(events)) if begun else None
         if ended is None or _was_not_begun(ended):
             assert not log_of(emulator), "something was sent before there was a journal"
             ended = await driver.run(tmp_path, env, *upload, kill=kill)
@@ -99,14 +105,26 @@ async def test_a_killed_run_is_finished_exactly(
         left = requests_in_flight(tmp_path / "state") if ended.code == KILLED else 0
         assert left <= CONCURRENCY
         in_flight += left
+        if ended.code == KILLED and begun:
+            _check_events_of_killed(events, tmp_path)
     assert ended is not None
     assert ended.code == 0
     check_finished(emulator, source, json.loads(ended.out), in_flight=in_flight)
+    check_events(events, tmp_path)
 
 
-async def _go_on(driver: Driver, tmp_path: Path, env: dict[str, str], kill: dict[str, Any] | None) -> Ended:
+def _check_events_of_killed(events: Path, tmp_path: Path) -> None:
+    """They claim nothing that the journal does not hold, and lack only what was being written."""
+    with contextlib.suppress(AudiencekitError):  # it had no report yet, or no line
+        known = Report.from_json(read_report(tmp_path / "state", newest_run(tmp_path)))
+        found = report_from_events(events, newest_run(tmp_path))
+        assert 0 <= known.requests_confirmed - found.requests_confirmed <= CONCURRENCY
+        assert found.attempts <= known.attempts
+
+
+async def _go_on(driver: Driver, tmp_path: Path, env: dict[str, str], kill: dict[str, Any] | None, *more: str) -> Ended:
     """From another directory: nothing may depend on where a run was begun."""
-    return await driver.run(tmp_path / "elsewhere", env, "resume", newest_run(tmp_path), "--json", kill=kill)
+    return await driver.run(tmp_path / "elsewhere", env, "resume", newest_run(tmp_path), *more, kill=kill)
 
 
 def _was_not_begun(ended: Ended) -> bool:

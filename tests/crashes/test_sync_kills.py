@@ -18,7 +18,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.process.crash_points import POINTS, SYNC_POINTS
 from tests.crashes.killing import Driver
-from tests.crashes.scenario import Entry, environment, log_of
+from tests.crashes.scenario import Entry, check_events, environment, log_of
 from tests.shortened import shortened
 
 KILLS = int(os.environ.get("SYNC_KILLS", "12"))
@@ -65,6 +65,7 @@ async def test_a_killed_replacement_is_never_half(
     """Neither while it goes on nor between the kill and the next sync; then it is exact, and nothing is left."""
     env = environment(emulator, tmp_path)
     command = ["sync", "list.csv", "--audience", emulator.audience_id, "--replace", "--json"]
+    command += ["--events", str(tmp_path / "events.jsonl")]
     _write(tmp_path / "list.csv", OLD)
     assert (await driver.run(tmp_path, env, *command)).code == 0
     begun = len(log_of(emulator))
@@ -83,3 +84,4 @@ async def test_a_killed_replacement_is_never_half(
     assert "Delete" in verbs
     assert all(members >= new or members >= old for _, members in moments[begun:])
     assert not list((tmp_path / "state" / "snapshots").glob("*/changes"))
+    check_events(tmp_path / "events.jsonl", tmp_path)

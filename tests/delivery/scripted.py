@@ -175,7 +175,7 @@ class Upload:
         self._route = Route(self.service.send, OperationsBody, limiter or Unlimited(), policy, concurrency)
         self._journal: Journal | None = options.pop("journal", None)
         self._earlier: Earlier | None = options.pop("earlier", None)
-        heard = {name: options.pop(name) for name in ("on_progress", "notify") if name in options}
+        heard = {name: options.pop(name) for name in ("on_progress", "notify", "on_wait") if name in options}
         self._listener = Listener(**{"on_progress": self.progress.append} | heard)
         self._waits = Waits(**options)
         self.ended_at = 0.0

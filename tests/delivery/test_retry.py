@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.delivery.limiter import PacedLimiter
+from audiencekit.delivery.options import OUTAGE, PACE, RETRY
 from audiencekit.delivery.retry import Clock, Outage, RetryPolicy, RetryQuota, SystemClock
 from audiencekit.errors import NotFinished, Outcome, RateLimited, TemporarilyUnavailable, TransportFailed, UsageError
 from audiencekit.runs.failures import failure_of
@@ -90,10 +91,14 @@ def outage_of(upload: Upload, clock: Clock, error: Any, begin: float = BEGIN, en
 def test_ten_minutes_of_503_with_32_senders(virtually: Any, clock: Clock, error: Any, seed: int) -> None:
     """P9: one attempt each and 100 re-sends, then single probes; the full rate within 60 s; nothing is lost."""
     limiter = PacedLimiter(600, clock=clock)
-    upload = Upload(clock, plan(900), concurrency=SENDERS, limiter=limiter, seed=seed)
+    waits: list[tuple[int, float, str]] = []
+    upload = Upload(
+        clock, plan(900), concurrency=SENDERS, limiter=limiter, seed=seed, on_wait=lambda *wait: waits.append(wait)
+    )
     send, moments = outage_of(upload, clock, error)
     delivered = virtually(upload.run(send))
     assert delivered.is_complete
+    assert {why for _, _, why in waits} == {RETRY, OUTAGE, PACE}
     during = [at for at in moments if BEGIN <= at < END]
     assert len(during) <= SENDERS + 100 + 600 / 7.5 + 3  # a probe waits at least a quarter of 30 s
     late = [at for at in during if at > END - 200]

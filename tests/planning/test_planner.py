@@ -71,8 +71,8 @@ def _notes(path: Path, tmp_path: Path, **keywords: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("people", "words"),
     [
-        (1, "this 1 is"),
-        (MIN_TARGETABLE_PEOPLE - 1, "these 99 are"),
+        (1, "1 person is"),
+        (MIN_TARGETABLE_PEOPLE - 1, "99 people are"),
         (MIN_TARGETABLE_PEOPLE, None),
         (250, None),
     ],
@@ -88,7 +88,7 @@ def test_only_what_is_sent_counts(tmp_path: Path) -> None:
     """Duplicates and rejected rows are no people."""
     twice = [f"person{number}@example.com" for number in range(60)]
     (note,) = _notes(_list(tmp_path, 60, *twice), tmp_path)
-    assert "these 60 are" in note
+    assert "60 people are" in note
 
 
 def test_people_who_are_taken_out_are_never_too_few(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_people_who_are_taken_out_are_never_too_few(tmp_path: Path) -> None:
     assert _notes(_list(tmp_path, 0, "null"), tmp_path) == []
     mixed = _list(tmp_path, 200, "ada@example.com,update", operation="delete")
     (note,) = _notes(mixed, tmp_path, operation_column="operation")
-    assert "this 1 is" in note
+    assert "1 person is" in note
 
 
 async def test_the_report_of_an_upload_says_so_too(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:

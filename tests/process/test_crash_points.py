@@ -16,6 +16,7 @@ from audiencekit.process.crash_points import (
     PURGE_POINTS,
     STEPS,
     SYNC_POINTS,
+    TOLD_POINTS,
     pass_point,
     set_hook,
 )
@@ -48,7 +49,7 @@ def test_every_point_is_passed_somewhere_and_nothing_else() -> None:
         for path in ROOM.rglob("*.py")
         for name in re.findall(r'pass_point\("([a-z ]+)"\)', path.read_text("utf-8"))
     ]
-    assert set(found) == {*POINTS, *SYNC_POINTS, *ERASURE_POINTS, *KEY_POINTS, *PURGE_POINTS}
+    assert set(found) == {*POINTS, *SYNC_POINTS, *ERASURE_POINTS, *KEY_POINTS, *PURGE_POINTS, *TOLD_POINTS}
 
 
 def test_points_lie_around_steps() -> None:

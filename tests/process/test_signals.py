@@ -18,7 +18,15 @@ from audiencekit.process.signals import NOT_FINISHED, sends
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, ROOT, default_signals, environment, start
 
-SENDING = (["upload", "list.csv"], ["resume"], ["sync", "list.csv"], ["renew"], ["forget"], ["do-not-reach", "upload"])
+SENDING = (
+    ["upload", "list.csv"],
+    ["resume"],
+    ["sync", "list.csv"],
+    ["run", "--all"],
+    ["renew"],
+    ["forget"],
+    ["do-not-reach", "upload"],
+)
 ASKS_ITSELF = """
 import os, signal, sys, time
 sys.argv = ["audiencekit", *{arguments!r}]

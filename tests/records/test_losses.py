@@ -128,11 +128,16 @@ def test_a_loss_is_told_with_counts_share_and_remedy() -> None:
     assert "`hashed=['phone_number']`" in (hashes.remedy or "")
 
 
-@pytest.mark.parametrize(("separator", "advised"), [(None, True), (";", False)])
-def test_cells_that_are_divided_need_no_advice_to_divide_them(separator: str | None, advised: bool) -> None:
+@pytest.mark.parametrize(
+    ("separator", "is_divided", "advice"),
+    [(None, False, "or give `split_cells="), (";", False, None), (None, True, "leave `split_cells=` out")],
+)
+def test_cells_that_are_divided_need_no_advice_to_divide_them(
+    separator: str | None, is_divided: bool, advice: str | None
+) -> None:
     """The rejections are named in any case."""
-    column = MappedColumn(kind=Kind.EMAIL, position=0, name="email", separator=separator)
+    column = MappedColumn(kind=Kind.EMAIL, position=0, name="email", separator=separator, is_divided=is_divided)
     remedy = remedy_of(Reason.INVALID_SYNTAX, column)
     assert remedy is not None
     assert "rejections=" in remedy
-    assert ("split_cells=" in remedy) is advised
+    assert advice in remedy if advice else "split_cells=" not in remedy

@@ -413,3 +413,21 @@ def test_texts_of_others_cannot_control_a_terminal() -> None:
 def test_the_needs_of_a_resumption_are_said(is_repeatable: bool, keeps_spool: bool, again: str, expected: str) -> None:
     """A sync and a renewal are not resumed, whatever they read."""
     assert expected in describe_resumption(is_repeatable, keeps_spool=keeps_spool, again=again)
+
+
+def test_a_refused_run_does_not_say_that_people_were_reached() -> None:
+    """Nor that members changed: both are what would be."""
+    document = REPORT.to_json()
+    rows = {**document["rows"], "sent": 0, "unchanged": 999, "pending": 2}
+    lines = render_report({**document, "state": "refused", "rows": rows}, more="`report R`").splitlines()
+    assert (
+        "nothing was sent; 1,001 of 1,231 people ready but for the refusal below, 81.3%; 3 rows repeat a person"
+        in lines
+    )
+    assert "without the refusal: 1,000 additions, 0 renewals, 100 removals; 2,000 members before, 2,900 after" in lines
+    assert [line for line in lines if line.startswith("notes:")] == [
+        f"notes: {len(document['notes'])}; `report R` shows them, and all counts"
+    ]
+    unread = dict.fromkeys(rows, 0)
+    refused = render_report({**document, "state": "refused", "rows": unread, "changes": None, "rejections": {}})
+    assert "nothing was sent" in refused.splitlines()

@@ -34,6 +34,8 @@ def test_told_notices_stay_when_the_run_goes_on(tmp_path: Path) -> None:
 def test_notices_that_are_left_to_tell(tmp_path: Path) -> None:
     """Of a run whose process was killed before it wrote anything, too; not of one that is not watched, or settled."""
     assert left_to_tell(tmp_path) == Told()
+    (tmp_path / f".{TOLD}-0123").touch()  # that process was killed while it wrote
+    assert left_to_tell(tmp_path) == Told()
     (tmp_path / "journal.sqlite").touch()
     assert left_to_tell(tmp_path) is None
     for told, is_left in (

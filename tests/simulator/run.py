@@ -43,6 +43,7 @@ class Outcome:
     processes: int
     exchanges: int
     seconds: float
+    whys: frozenset[str] = frozenset()
 
 
 class Disk:
@@ -117,6 +118,7 @@ class World:
         names = self.chance.choice(["all", "all", "first", "beyond", "zero", "none"])
         self.service = Service(self.chance, faults, bad, names, self.clock)
         self.processes = self.silent_waits = 0
+        self.whys: set[str] = set()  # of the waits of requests
 
     def _draw_bad(self) -> frozenset[int]:
         loners = self.planned.loners
@@ -190,7 +192,7 @@ class World:
             left,
             Route(send, OperationsBody, PacedLimiter(clock=clock), policy, self.chance.randint(1, 8)),
             journal=journal,
-            listener=Listener(notify=progress.tell),
+            listener=Listener(notify=progress.tell, on_wait=lambda number, seconds, why: self.whys.add(why)),
             waits=Waits(settle_seconds=self._settle_seconds),
             earlier=Earlier(len(confirmed), left_seconds_ago) if self.processes > 1 else None,
         )
@@ -259,4 +261,6 @@ def simulate(
     except (AssertionError, ExchangeError) as failure:
         seconds, differences = 0.0, [f"{type(failure).__name__}: {failure}"]
     service = world.service
-    return Outcome(tuple(differences), tuple(service.met), world.processes, service.exchanges, seconds)
+    return Outcome(
+        tuple(differences), tuple(service.met), world.processes, service.exchanges, seconds, frozenset(world.whys)
+    )

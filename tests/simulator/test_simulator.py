@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from audiencekit.delivery.options import DOUBT, RATE_LIMIT, RETRY
 from audiencekit.errors import ExchangeError, Outcome
 from tests.shortened import shortened
 from tests.simulator.__main__ import command_for
@@ -66,11 +67,12 @@ def _is_open(effect: Effect) -> bool:
     return False
 
 
-def test_every_fault_is_met() -> None:
-    """No fault of the catalogue is left out by the seeds."""
-    left = set(EFFECTS)
+def test_every_fault_and_every_wait_is_met() -> None:
+    """No fault of the catalogue is left out by the seeds, and no reason of a wait that comes by itself."""
+    left = {*EFFECTS, RATE_LIMIT, RETRY, DOUBT}
     for seed in range(150):
-        left -= set(simulate(seed).met)
+        outcome = simulate(seed)
+        left -= {*outcome.met, *outcome.whys}
         if not left:
             return
     assert left == set()

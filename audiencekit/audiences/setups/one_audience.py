@@ -21,8 +21,10 @@ from audiencekit.errors import AudiencekitError, DefinitionRefused, NotFinished
 from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
+from audiencekit.runs.reports import find_unfinished_run
 from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
+from audiencekit.state.keys import known_state_key
 from audiencekit.text import shown
 
 # --- The result of a setup: the counts of each of its audiences ---
@@ -157,13 +159,20 @@ Made: TypeAlias = dict[str, Any]  # a report or a plan, by its name in a result
 
 
 async def send_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
-    """Return the report of the command, at the pace of all accounts. Raises the errors of the command's function."""
+    """Return the report of the command, at the pace of all accounts. Raises the errors of the command's function.
+
+    An upload that was cut short goes on, if its list and keywords are the same.
+    """
     async with shared_limiter(own) as pace:
         given: dict[str, Any] = {"settings": own, "progress": progress, "limiter": pace, **one.keywords}
+        if one.command == "sync":
+            return {"report": await sync_async(one.sources, audience=audience_id, **given)}
+        destination = AUDIENCE if one.command == "upload" else DO_NOT_REACH_LIST
+        key = known_state_key(own.state_dir, own.key)
+        given["run_id"] = find_unfinished_run(own.state_dir, destination.name, audience_id or None, key)
         if one.command == "do-not-reach":
             return {"report": await do_not_reach_upload_async(one.sources, **given)}
-        work = sync_async if one.command == "sync" else upload_async
-        return {"report": await work(one.sources, audience=audience_id, **given)}
+        return {"report": await upload_async(one.sources, audience=audience_id, **given)}
 
 
 async def preview_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:

@@ -131,7 +131,10 @@ class TrustedSetups:
         """Return `path` if it was named before. Raises UsageError if it was not, or others may write to it."""
         again = f"look at it, then name it: {option('setup', path.name)}; with `remember=True` it is named for good"
         if not path.is_file():
-            raise UsageError(f"there is no {path.name} in this directory", hint="name a setup: `setup=FILE`")
+            raise UsageError(
+                f"there is no {path.name} in this directory",
+                hint="name a setup: `setup=FILE`; `audiencekit init` writes one",
+            )
         path = path.absolute()
         if str(path.resolve()) not in self._paths():
             raise UsageError(f"{str(path)!r} was not named before, and may be another person's", hint=again)

@@ -356,5 +356,8 @@ class SnapshotRun:
             await self.stamping.end(await self.snapshot.settle(self.run))
         except asyncio.CancelledError:
             uncancel_task()
-        notes = self.stamping.notes
-        return store_report(self.run, replace(report, notes=report.notes + notes)) if notes else report
+        if not (notes := self.stamping.notes):
+            return report
+        report = store_report(self.run, replace(report, notes=report.notes + notes))
+        self.run.events.ended(report.to_json())
+        return report

@@ -61,7 +61,7 @@ def machine_page(document: Document, view: View) -> str:
     tasks = [task for place in places for task in _tasks(place, runs, now, view)]
     tasks += [_unsettled(erasure) for erasure in document["erasures"] if erasure["resumable"]]
     facts = f"{many(len(places), 'audience')} and {many(sum(len(place['runs']) for place in places), 'run')}"
-    facts += f", as of {_minute(document['seen_at'])} (UTC)"
+    facts += f", as of <time>{_minute(document['seen_at'])}</time> (UTC)"
     head = f'<h1>Audiences of this machine</h1>\n<p class="facts">{facts}</p>\n'
     cards = "".join(_card(place, runs, view) for place in places)
     details = "".join(_run(run, _earlier(run, document["runs"]), view) for run in document["runs"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
@@ -94,6 +94,33 @@ class PlannedBody:
     wave: int
     records: int
     body_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFacts:
+    """One request of the plan, and how far it has come. An attempt under way is one of the `attempts`.
+
+    `state` is planned, intended, confirmed, refused or unknown. The counts of the service are None until it gave them;
+    `refused` are single rows that were sent alone, and not taken.
+    """
+
+    number: int
+    wave: int
+    records: int
+    body_bytes: int
+    state: str
+    attempts: int
+    rate_limited: int
+    success_count: int | None
+    total_count: int | None
+    refused: tuple[RefusedRow, ...] = ()
+
+    @classmethod
+    def from_json(cls, event: Mapping[str, Any]) -> RequestFacts:
+        """Return the facts of the `event` of a request."""
+        names = (each.name for each in fields(cls) if each.name not in ("body_bytes", "refused"))
+        refused = tuple(RefusedRow(each["row"], tuple(each["codes"])) for each in event["refused"])
+        return cls(**{name: event[name] for name in names}, body_bytes=event["bytes"], refused=refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +230,28 @@ class Sums:
     def is_touched(self) -> bool:
         """Whether anything may have reached the audience."""
         return bool(self.confirmed or self.unknown)
+
+
+def sums_of(requests: Collection[RequestFacts]) -> Sums:
+    """Return the sums over `requests`, as `JournalFile.sums` does over all of the plan."""
+    confirmed = [each for each in requests if each.state == Outcome.CONFIRMED]
+    refused = sorted((row for each in requests for row in each.refused), key=lambda row: row.row)
+    return Sums(
+        confirmed=len(confirmed),
+        unknown=sum(each.state in ("intended", Outcome.UNKNOWN) for each in requests),
+        records_confirmed=sum(each.records for each in confirmed) - len(refused),
+        body_bytes=sum(each.body_bytes for each in confirmed),
+        success_count=sum(each.success_count or 0 for each in confirmed),
+        total_count=sum(each.total_count or 0 for each in confirmed),
+        attempts=sum(each.attempts for each in requests),
+        rate_limited=sum(each.rate_limited for each in requests),
+        refused=tuple(refused),
+        miscounted=tuple(
+            Miscount(each.number, each.records, each.success_count, each.total_count or 0)
+            for each in sorted(requests, key=lambda each: each.number)
+            if each.state != Outcome.CONFIRMED and each.success_count is not None
+        ),
+    )
 
 
 # --- When bytes left, in a way that outlives a process: seconds since the start of the machine, and which start

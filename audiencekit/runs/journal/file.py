@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -15,7 +16,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
-from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
+from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RequestFacts, RunFacts, Sums
 from audiencekit.runs.store import RUN_HOME, RunOrder, time_of
 from audiencekit.runs.watched import says_of_run
 from audiencekit.state.durability import is_mirrored, note_change
@@ -47,6 +48,11 @@ FROM requests
 _MISCOUNTED: Final = """
 SELECT number, records, success_count, total_count FROM requests
 WHERE state <> 'confirmed' AND success_count IS NOT NULL ORDER BY number
+"""
+_REQUEST: Final = """
+SELECT number, wave, records, body_bytes, state, attempts + (state = 'intended') AS attempts, rate_limited,
+       success_count, total_count
+FROM requests ORDER BY number
 """
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _DAMAGED_WHEN_READ: Final = ("SQLITE_ERROR", "")  # a table or column is not there; a text is none
@@ -181,6 +187,17 @@ class JournalFile:
         """The state of every request of the plan, by number."""
         with _explained(self._path, "read"):
             return dict(self._connection.execute("SELECT number, state FROM requests"))
+
+    def requests(self) -> tuple[RequestFacts, ...]:
+        """Return every request of the plan, and how far it has come."""
+        with _explained(self._path, "read"):
+            cursor = self._connection.execute(_REQUEST)
+            names, rows = [column[0] for column in cursor.description], cursor.fetchall()
+            refused = defaultdict[int, list[RefusedRow]](list)
+            for number, row, codes in self._connection.execute("SELECT number, row, codes FROM refused ORDER BY row"):
+                refused[number].append(RefusedRow(row, tuple(codes.split())))
+        found = (dict(zip(names, row, strict=True)) for row in rows)
+        return tuple(RequestFacts(**each, refused=tuple(refused[each["number"]])) for each in found)
 
     def departures(self) -> dict[int, Moment]:
         """Return when each request with an attempt in doubt was last sent, by its number."""

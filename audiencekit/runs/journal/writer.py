@@ -6,8 +6,9 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from audiencekit.delivery.results import RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
@@ -15,6 +16,7 @@ from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import guarded, without_frames
 from audiencekit.process.crash_points import pass_point
 from audiencekit.process.event_loop import to_its_end
+from audiencekit.runs.events import RunEvents
 from audiencekit.runs.journal.digests import BODIES, KeyedDigest, Seals
 from audiencekit.runs.journal.facts import Moment, this_moment
 from audiencekit.runs.journal.file import Entry, JournalFile
@@ -40,13 +42,23 @@ WHERE number = :number
 """
 
 
+_NO_EVENTS: Final = RunEvents()
+
+
 class RunJournal:
     """Implements `delivery.options.Journal` over a JournalFile. As an async context manager it ends its thread.
 
     Once a write has failed nothing else is written: a resumed run starts from the content of the disk at that time.
     """
 
-    def __init__(self, file: JournalFile, key: SubKey, *, moment: Callable[[], Moment] = this_moment) -> None:
+    def __init__(
+        self,
+        file: JournalFile,
+        key: SubKey,
+        *,
+        moment: Callable[[], Moment] = this_moment,
+        events: RunEvents = _NO_EVENTS,
+    ) -> None:
         self._file, self._key, self._moment = file, key, moment
         self._thread = ThreadPoolExecutor(1, "audiencekit-journal")
         self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
@@ -55,6 +67,8 @@ class RunJournal:
         self._seals = Seals(key)
         self._doubtful = set(file.digests())  # left earlier: only a confirmation settles them
         self._intended: set[int] = set()
+        self._events = events
+        self._facts = {each.number: each for each in file.requests()} if events.is_on else {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -75,6 +89,9 @@ class RunJournal:
         key, moment = self._key, self._moment()
         self._intended.add(request.number)  # who is cancelled in the middle has it written all the same
         await self._write_of(request.number, lambda connection: _intend(connection, request, key, moment))
+        if self._events.is_on:
+            facts = self._facts[request.number]
+            self._events.request(replace(facts, state="intended", attempts=facts.attempts + 1))
         pass_point("after intent")
 
     async def intend_again(self, number: int) -> None:
@@ -90,6 +107,8 @@ class RunJournal:
         values = self._values(result)
         refused = [(result.number, each.row, " ".join(each.codes)) for each in result.refused]
         await self._write_of(result.number, lambda connection: _conclude(connection, values, refused))
+        if self._events.is_on:
+            self._tell(result, str(values["state"]))
         pass_point("after acknowledgement")
 
     def _values(self, result: RequestResult) -> dict[str, int | str | None]:
@@ -105,6 +124,21 @@ class RunJournal:
             **_counts(result),
             "is_doubtful": result.is_doubtful or was_doubtful,
         }
+
+    def _tell(self, result: RequestResult, state: str) -> None:
+        """Write the event of a request that has ended, with the counts that its line in the journal has now."""
+        facts = self._facts[result.number]
+        said = result if result.is_confirmed else result.miscount
+        if said is not None:
+            facts = replace(facts, success_count=said.success_count, total_count=said.total_count)
+        self._facts[result.number] = facts = replace(
+            facts,
+            state=state,
+            attempts=facts.attempts + result.attempts,
+            rate_limited=facts.rate_limited + result.rate_limited,
+            refused=facts.refused + result.refused,
+        )
+        self._events.request(facts, result.error)
 
     async def _write_of(self, number: int, entry: Entry) -> None:
         """Write `entry`, about the request with this number, and its new seal."""

@@ -153,6 +153,7 @@ def take_sample(blocks: Iterator[bytes], size_bytes: int) -> TextSample:
 
 MAGIC_BYTES: Final = 64
 PARQUET_MAGIC: Final = (b"PAR1", b"PARE")
+_OF_A_PICTURE: Final = "export the table that it shows as CSV"
 _SAVE: Final = "save it as xlsx without a password, or as CSV UTF-8"
 # First bytes of what people take for a table, and what to do about it.
 OTHER_FORMATS: Final = (
@@ -163,6 +164,7 @@ OTHER_FORMATS: Final = (
     (b"ARROW1", "an Arrow file", "write it as Parquet"),
     (b"Obj\x01", "an Avro file", "write it as Parquet"),
     (b"%PDF-", "a PDF document", "export the table as CSV"),
+    *((magic, "a picture", _OF_A_PICTURE) for magic in (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")),
 )
 # The same of texts, in small letters; a byte order mark or blanks may come before.
 _SPREADSHEET: Final = "export CSV; what a shop calls an Excel file can be opened there and saved as CSV UTF-8"

@@ -44,6 +44,9 @@ class FileFacts:
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
+_LET_READ: Final = "let this user read it (`ls -l` shows its owner and who may), or copy it to where this user may"
+
+
 class RegularFile:
     """A path and the file that it meant at first sight. Opens again and again, refuses when it is another file."""
 
@@ -75,7 +78,7 @@ class RegularFile:
         except OSError as error:
             failure = error.strerror or "unknown reason"
         if failure is not None:
-            raise InputOutputFailed(f"cannot be opened: {failure}")
+            raise InputOutputFailed(f"cannot be opened: {failure}", hint=_LET_READ)
         try:
             self._compare(os.fstat(handle.fileno()))
         except SourceRefused:
@@ -103,7 +106,7 @@ class RegularFile:
         if missing:
             raise SourceRefused("there is no such file", hint=_near_in_words(self.path))
         if failure is not None:
-            raise InputOutputFailed(f"cannot be read: {failure}")
+            raise InputOutputFailed(f"cannot be read: {failure}", hint=_LET_READ)
         if not stat.S_ISREG(status.st_mode):
             what, instead = _what(status.st_mode)
             raise SourceRefused(f"this is {what}, not a regular file", hint=instead)

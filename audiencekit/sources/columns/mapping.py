@@ -184,6 +184,8 @@ class Mapper:
         held = [place for place in self._places() if self.sample.filled(place)]
         if not columns and len(held) == 1:
             refuse_one_column([self._name(held[0]), *self.sample.filled(held[0])])
+        if not columns and self.options.delimiter is not None and self.header.width == 1:
+            self.notes.append("or leave `delimiter=` out: it divides no row, and the right one is recognised")
         if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
         roles = {operation: ("operation", "as given"), consent: ("consent", "as given")}
@@ -309,6 +311,7 @@ class Mapper:
             hashed=hashed,
             is_guess=is_guess,
             separator=separator,
+            is_divided=self.options.split_cells is not None,
             is_shared=is_shared,
         )
 
@@ -667,7 +670,7 @@ class Mapper:
                 self._leave(position, f"named like something else, although its cells are of the kind {evidence.kind}")
             return None
         if evidence.looks_hashed:
-            self._leave(position, "hashes, of which no name says the kind")
+            self._leave(position, "hashes, of which no name says the kind", is_hashed=True)
         if kind not in (Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID):
             return None
         if kind is Kind.DEVICE_ID and names_own_id(self._name(position)):
@@ -696,10 +699,11 @@ class Mapper:
             )
         return True
 
-    def _leave(self, position: int, why: str, *, kind: Kind | None = None) -> None:
+    def _leave(self, position: int, why: str, *, kind: Kind | None = None, is_hashed: bool = False) -> None:
         shown = self.header.shown(position)
         self._why_left[position] = why
         given = option("columns", {kind.value if kind else "KIND": shown})
+        given += " and `hashed=KIND`" if is_hashed else ""
         self.notes.append(f"{shown}: {why}; not mapped, say {given} if it is one")
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:

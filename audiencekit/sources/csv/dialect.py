@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,9 +9,7 @@ from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kind_table import is_identifier
-from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, take_sample
-from audiencekit.sources.bytes.files import RegularFile
-from audiencekit.sources.columns.header import is_header, names_person_data
+from audiencekit.sources.columns.header import names_person_data
 from audiencekit.sources.sampling import most_frequent, sample_records
 
 DELIMITERS: Final = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
@@ -123,23 +120,3 @@ def _unused_candidate(divisions: list[Division]) -> str:
     """A candidate that divides no record of a one-column file, the comma first."""
     dividing = {division.delimiter for division in divisions if any(len(cells) > 1 for cells in division.records)}
     return next((mark for mark in CANDIDATES if mark not in dividing), CANDIDATES[0])
-
-
-_LOOKED_AT_BYTES: Final = 65_536
-
-
-def first_row_names(path: str) -> list[str]:
-    """The header; `column1`, `column2` … where there is none, so that the first row, a person, is not shown.
-
-    Raises SourceRefused for what is no delimited text in a regular file.
-    """
-    if not os.path.isfile(path):
-        raise SourceRefused("there is no such file")
-    stream = ByteStream(RegularFile(path))
-    if stream.format is not SourceFormat.TEXT:
-        raise SourceRefused("this is no text")
-    taken = take_sample(stream.blocks(), _LOOKED_AT_BYTES)
-    text = taken.data.decode("utf-8", "replace")
-    records = sample_records(text, find_delimiter(text, whole=taken.is_whole), whole=taken.is_whole)
-    first = list(records[0]) if records else []
-    return first if first and is_header(first, ()) else [f"column{place}" for place in range(1, len(first) + 1)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_CELL_BYTES, MAX_COLUMNS, MAX_LINE_BYTES
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.sources.arrow import column_names
-from audiencekit.sources.bytes.byte_stream import ByteStream, take_sample
+from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, take_sample
+from audiencekit.sources.bytes.files import RegularFile
 from audiencekit.sources.columns.header import Header, is_whole_file
 from audiencekit.sources.columns.header_row import LOOKED_AT_ROWS, HeaderRow, find_header_row, header_names
 from audiencekit.sources.csv.dialect import find_delimiter, show_delimiter
@@ -262,6 +264,7 @@ class RowJudge:
 
 
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
+NOT_UTF_8: Final = "the header is not UTF-8"
 _EMPTY_HINT: Final = "was the export cut off? An empty list still needs its header line; or leave it out"
 BROKEN: Final = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8, as they are decoded
 
@@ -321,6 +324,20 @@ def find_layout(stream: ByteStream, options: SourceOptions) -> FoundLayout:
     return FoundLayout(layout, *_look(layout, records, found, options), notes)
 
 
+def first_row_names(path: str) -> list[str]:
+    """The header, also below a title; `column1`, `column2` … where there is none, so that no person is shown.
+
+    Raises SourceRefused for what is no delimited text in a regular file, or whose header is not UTF-8.
+    """
+    if not os.path.isfile(path):
+        raise SourceRefused("there is no such file")
+    stream = ByteStream(RegularFile(path))
+    if stream.format is not SourceFormat.TEXT:
+        raise SourceRefused("this is no text")
+    header = find_layout(stream, SourceOptions()).header
+    return list(header.names or (f"column{place}" for place in range(1, header.width + 1)))
+
+
 def _lines_of(text: str, begin: int, delimiter: str, most: int) -> list[int]:
     """The lines in which the first non-blank records of `text` begin, counted from 1."""
     before = len(text[:begin].splitlines())
@@ -350,9 +367,14 @@ def _layout(delimiter: str, records: list[list[str]], found: HeaderRow, *, told:
     )
 
 
+_JSON: Final = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])")  # which no one calls a column
+
+
 def _look(layout: Layout, records: list[list[str]], found: HeaderRow, options: SourceOptions) -> tuple[Header, Sample]:
+    if options.delimiter is None and _JSON.match(records[0][0]):
+        raise SourceRefused("this is JSON that cannot be read", hint="write one whole, flat object a line (NDJSON)")
     names = None if found.place is None else header_names(records, found.place, puts_in=options.puts_in)
     if names is not None and any(map(BROKEN.search, names)):
-        raise SourceRefused("the header is not UTF-8", hint="say the encoding, for example `encoding='cp1252'`")
+        raise SourceRefused(NOT_UTF_8, hint="say the encoding, for example `encoding='cp1252'`")
     sample = Sample(names, by_column(records[found.first_row :], layout.width))
     return Header.of(names, layout.width, options.wanted_names), sample

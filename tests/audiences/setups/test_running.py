@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -218,6 +218,28 @@ async def test_a_cancelled_run_leaves_the_rest_for_the_next_time(two: _Two, sett
     report = await running
     assert [result.state for result in report.results] == ["complete", "incomplete", *["not begun"] * 3]
     assert (report.exit_code, report.state) == (75, "incomplete")
+
+
+async def test_a_do_not_reach_list_that_was_cut_short_goes_on(two: _Two, settings: Settings) -> None:
+    """By the newest run of the list; its requests that are confirmed are not sent again."""
+    two.add_objections("second", 20, more="max_records_per_request = 5\n")
+    setup, settings = read_setup(two.path), replace(settings, concurrency=1)
+
+    class _CuttingShort(NoProgress):
+        def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+            if stage == "objections: sending" and 0 < done < total:
+                running.cancel()
+
+    running = asyncio.ensure_future(carry_out(setup, ["objections"], settings, _CuttingShort()))
+    (first,) = (await running).results
+    requests = first.document["requests"]
+    assert (first.exit_code, requests["planned"], 0 < requests["confirmed"] < 4) == (75, 4, True)
+    (second,) = (await carry_out(setup, ["objections"], settings, NoProgress())).results
+    assert second.document["run_id"] == first.document["run_id"]
+    assert (second.state, second.document["requests"]["attempts"]) == ("complete", 4)
+    assert (await two.not_reached())["second"] == [hashes("objections", range(20))]
+    (third,) = (await carry_out(setup, ["objections"], settings, NoProgress())).results
+    assert third.document["run_id"] != first.document["run_id"]
 
 
 def test_the_worst_code_is_that_which_no_second_try_cures() -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,11 @@ import pytest
 
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.match_rate import read_readiness
+from audiencekit.audiences.setups.document import read_setup
+from audiencekit.cli.schedule_files import airflow_dag
 from audiencekit.pipeline import upload
 from audiencekit.runs.reports import list_runs
+from generators.schedules import RUN
 from tests.integrations.airflow.conftest import ROOT, Call, Service
 from tests.moments import PATIENCE_SECONDS
 
@@ -228,3 +232,24 @@ def test_a_task_that_is_ended_in_the_middle_goes_on(
     (run,) = [run for run in list_runs(home / "state") if run["run_id"] not in runs]
     assert (run["state"], run["rows"]["sent"]) == ("complete", MANY)
     assert service.uploads() - before == run["requests"]["planned"] == run["requests"]["attempts"] == 3
+
+
+def test_a_printed_dag_fills_the_audiences_of_its_setup(airflow: Call, service: Service, home: Path) -> None:
+    """A sync by the id of its audience and an upload by a name, from lists beside the setup."""
+    names = {"synced": service.make_audience("synced", home / "printed"), "by name": ""}
+    names["by name"] = service.make_audience("by name", home / "printed")
+    setup = home / "printed.toml"
+    setup.write_text(
+        f'[audiences.one]\nsource = "one.csv"\naudience = "{names["synced"]}"\nmax_rejected_share = 0.6\n'
+        '[audiences.two]\nsource = ["two.csv", "three.csv"]\naudience = "by name"\ncommand = "upload"\n'
+        'columns = { email = "email" }\nexpires_at = 2100-01-01T00:00:00Z\n'
+    )
+    _write(home / "one.csv", range(3_000, 3_100), bad=100)
+    _write(home / "two.csv", range(3_100, 3_110))
+    _write(home / "three.csv", range(3_110, 3_120))
+    run = replace(RUN, setup=read_setup(setup))
+    (home / "dags" / "printed.py").write_text(airflow_dag(run))
+    done = airflow("dags", "test", run.name, "2026-02-08")
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert service.emails(names["synced"]) == _hashes(range(3_000, 3_100))
+    assert service.emails(names["by name"]) == _hashes(range(3_100, 3_120))

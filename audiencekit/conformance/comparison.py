@@ -1,0 +1,421 @@
+"""Raw values beside the digests that a pipeline made of them: which are right, and by which faults the others came."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.conformance.fault_classes import (
+    BY_CODE,
+    CLASSES,
+    LEFT_OUT,
+    OTHER_ROW,
+    RANKS,
+    UNKNOWN,
+    FaultClass,
+    Step,
+    Value,
+    add_up,
+    digests,
+)
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
+from audiencekit.identifiers.texts import trim
+from audiencekit.records.batches import MappedColumn
+from audiencekit.records.columns.arrays import VALID, arrow_array, code_of, hash_matrix
+from audiencekit.records.columns.hashes import sha256_of, to_hex
+from audiencekit.records.deciding import VALUE_LOOPS
+
+Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
+Faults = frozenset[FaultClass]
+
+_LOOKED_AT: Final = 150  # wrong values of a round, spread over the list
+_IN_PAIRS: Final = 24  # of these, for which every pair of faults is tried
+_IN_THREES: Final = 8  # faults of which any three are tried together
+_ROUNDS: Final = 6
+_COUNTED: Final = 30_000  # wrong values in which the faults are counted; of more, so many spread over the list
+_BATCH: Final = 65_536  # values that are decided, or held as objects of Python, at a time
+_HEX: Final = re.compile("[0-9a-f]{64}")
+_EMPTY: Final = code_of(Reason.EMPTY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """The raw cells of one column, and beside them, or in any order, those of the column of digests, as they are.
+
+    `countries` are the codes of the rows, None where no row names one. Holds personal data.
+    """
+
+    kind: Kind
+    texts: Any = field(repr=False)
+    actual: Any = field(repr=False)
+    countries: Any | None = field(default=None, repr=False)
+    rules: Rules = DEFAULT_RULES
+
+    @cached_property
+    def decided(self) -> tuple[npt.NDArray[Any], Any]:
+        """The decision on each raw cell (a place in REASONS), and the right digests of the valid ones as hex texts.
+
+        Holds raw values: to be asked for in a guarded function only.
+        """
+        codes, found = [], []
+        column = MappedColumn(kind=self.kind, position=0, name=self.kind.value)
+        for begin in range(0, len(self.texts), _BATCH):
+            countries = None if self.countries is None else self.countries.slice(begin, _BATCH)
+            decided = VALUE_LOOPS.decide(self.texts.slice(begin, _BATCH), column, countries, self.rules)
+            codes.append(decided.codes)
+            found.append(to_hex(decided.values))
+        if not codes:
+            return np.zeros(0, dtype=np.int8), pa.array([], pa.string())
+        return np.concatenate(codes), pa.concat_arrays(found)
+
+    @property
+    def are_beside(self) -> bool:
+        """Whether the digests belong to the values beside them, as far as one can see."""
+        if len(self.texts) != len(self.actual):
+            return False
+        codes, right = self.decided
+        valid = self.actual.filter(arrow_array(codes == VALID))
+        beside = pc.sum(pc.equal(valid, right)).as_py() or 0
+        if 2 * beside >= len(right):
+            return True
+        anywhere = pc.sum(pc.is_in(right, value_set=self.actual)).as_py() or 0
+        return bool(2 * beside >= anywhere)
+
+
+@dataclass(slots=True)
+class Compared:
+    """The results of one column: of each raw cell whether it is wrong, and how many have which fault.
+
+    `is_value` says where there is something to compare. `strangers` counts digests that belong to no raw value, where
+    they are in any order. `is_estimate` says that the faults were counted in a part of the wrong values.
+    """
+
+    is_value: Bools
+    is_wrong: Bools
+    counts: Counter[str]
+    strangers: int = 0
+    is_estimate: bool = False
+
+    @property
+    def right(self) -> int:
+        """How many are right."""
+        return int(np.count_nonzero(self.is_value & ~self.is_wrong))
+
+    @property
+    def unexplained(self) -> int:
+        """How many digests no fault of one value explains."""
+        return self.counts[UNKNOWN[0]] + self.counts[OTHER_ROW[0]]
+
+
+def compare(pairs: Pairs, *, same_rows: bool) -> Compared:
+    """Return which values are right, and the faults of the others. With `same_rows` cells belong to those beside them.
+
+    Holds raw values: to be called from a guarded function only.
+    """
+    return _beside(pairs, *pairs.decided) if same_rows else _in_any_order(pairs, *pairs.decided)
+
+
+def _are_blank(cells: Any) -> Bools:
+    lengths = pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(cells, "")))
+    blank: Bools = pc.equal(lengths, 0).to_numpy(zero_copy_only=False)
+    return blank
+
+
+# --- Rows beside rows ---
+
+
+def _beside(pairs: Pairs, codes: npt.NDArray[Any], right: Any) -> Compared:
+    blank, valid = _are_blank(pairs.actual), codes == VALID
+    is_right = np.zeros(len(codes), dtype=bool)
+    beside = pairs.actual.filter(arrow_array(valid))
+    is_right[valid] = pc.fill_null(pc.equal(beside, right), False).to_numpy(zero_copy_only=False)
+    is_value = valid | ~blank
+    missing = valid & blank
+    wrong = np.flatnonzero(is_value & ~is_right & ~missing)
+    values = _Values(pairs, valid, right)
+    found = _explain(values, wrong, lambda place, digest: digest == values.actual(place))
+    is_wrong = is_value & ~is_right
+    is_wrong[found.harmless] = False
+    left = pairs.actual.take(arrow_array(found.left))
+    others = int(pc.sum(pc.is_in(left, value_set=right)).as_py() or 0) if len(left) else 0
+    found.counts[OTHER_ROW[0]] = others
+    found.counts[UNKNOWN[0]] = len(left) - others
+    counts = found.projected()
+    counts[LEFT_OUT[0]] = int(np.count_nonzero(missing))
+    return Compared(is_value, is_wrong, +counts, is_estimate=found.share < 1)
+
+
+# --- Digests in any order ---
+
+_CONSTANT: Final = (BY_CODE["empty_hashed"], BY_CODE["null_hashed"])  # one digest, whatever the value
+
+
+def _in_any_order(pairs: Pairs, codes: npt.NDArray[Any], right: Any) -> Compared:
+    valid = codes == VALID
+    there = pairs.actual.filter(arrow_array(~_are_blank(pairs.actual)))
+    is_right = np.zeros(len(codes), dtype=bool)
+    is_right[valid] = pc.is_in(right, value_set=there).to_numpy(zero_copy_only=False)
+    foreign = Counter(there.filter(pc.invert(pc.is_in(there, value_set=right))).to_pylist())
+    counts = Counter[str]()
+    for fault in _CONSTANT:
+        for digest in set(_constants(pairs.kind, fault)):
+            counts[fault.code] += foreign.pop(digest, 0)
+    explained = set[str]()
+    refused = ~valid & (codes != _EMPTY)
+    asked = np.flatnonzero((valid & ~is_right) | refused)
+    values = _Values(pairs, valid, right)
+    found = _explain(values, asked, lambda _, digest: digest in foreign, without=_CONSTANT, note=explained.add)
+    is_wrong = valid & ~is_right
+    is_wrong[found.explained] = True  # a refused value without a digest is as it should be
+    is_wrong[found.harmless] = False
+    left = round(np.count_nonzero(valid[found.left]) / found.share)
+    known = round(sum(foreign[digest] for digest in explained) / found.share)
+    strangers, constants = max(0, foreign.total() - known), counts.total()
+    counts += found.projected()
+    counts[UNKNOWN[0]] = min(left, strangers)
+    counts[LEFT_OUT[0]] = max(0, left - strangers - constants)
+    return Compared(valid | is_wrong, is_wrong, +counts, max(0, strangers - left), is_estimate=found.share < 1)
+
+
+def _constants(kind: Kind, fault: FaultClass) -> Iterator[str]:
+    """The digests of the words of a class, in each form."""
+    word = Value(kind, "")
+    word.__dict__["ruling"] = ""
+    for show in (None, *(one for one in CLASSES if one.step in (Step.SHOW, Step.DIGEST))):
+        if show is None or show.code not in ("truncated", "not_hashed"):
+            yield from digests(word, frozenset({fault, show} if show else {fault}))
+
+
+# --- The faults of wrong values: looked for in a few, then counted in all ---
+
+
+class _Values:
+    """The wrong values by their place. The definition is asked once for each; most addresses are read in bulk."""
+
+    def __init__(self, pairs: Pairs, valid: Bools, right: Any) -> None:
+        self.pairs, self._valid, self._right = pairs, valid, right
+        self._ranks = np.cumsum(valid) - 1  # of the valid ones, among `right`
+        self._held: dict[int, Value] = {}
+
+    def load(self, places: Places) -> None:
+        """Make the values at `places`; those of before are forgotten."""
+        chosen = arrow_array(places)
+        texts = self.pairs.texts.take(chosen)
+        countries = self.pairs.countries
+        where = [None] * len(places) if countries is None else countries.take(chosen).to_pylist()
+        self._held.clear()
+        for place, raw, country, plain in zip(
+            places.tolist(), texts.to_pylist(), where, self._plain(texts, places), strict=True
+        ):
+            value = Value(self.pairs.kind, raw or "", country, self.pairs.rules)
+            if plain is not None:
+                value.__dict__["ruling"] = plain
+            self._held[place] = value
+
+    def _plain(self, texts: Any, places: Places) -> list[str | None]:
+        """The normalised form of addresses that are only trimmed and lower-cased: its hash is the right one."""
+        valid = self._valid[places]
+        if self.pairs.kind is not Kind.EMAIL or not valid.any():
+            return [None] * len(places)
+        lowered = pc.utf8_lower(pc.utf8_trim_whitespace(pc.fill_null(texts, "")))
+        hashed = hash_matrix(sha256_of(lowered.filter(arrow_array(valid))))
+        wanted = self._right.take(arrow_array(self._ranks[places[valid]]))
+        same = np.zeros(len(places), dtype=bool)
+        made = to_hex(pa.array(list(map(bytes, hashed)), pa.binary(32)))
+        same[valid] = pc.equal(made, wanted).to_numpy(zero_copy_only=False)
+        return [text if is_same else None for text, is_same in zip(lowered.to_pylist(), same.tolist(), strict=True)]
+
+    def __getitem__(self, place: int) -> Value:
+        return self._held[place]
+
+    def actual(self, place: int) -> str:
+        """The cell beside the value."""
+        return self.pairs.actual[place].as_py() or ""
+
+
+IsMade = Callable[[int, str], bool]
+
+
+def _ignore(_: str) -> None:
+    """Note nothing."""
+
+
+@dataclass(slots=True)
+class _Explained:
+    """The faults of wrong values, counted in a `share` of them.
+
+    `explained` are the places of values with a known fault, `left` of those without; `harmless` ones are right after
+    all.
+    """
+
+    left: Places
+    counts: Counter[str]
+    explained: list[int]
+    harmless: list[int]
+    share: float
+
+    def projected(self) -> Counter[str]:
+        """How many of all wrong values have which fault."""
+        return Counter({code: round(count / self.share) for code, count in self.counts.items()})
+
+
+def _explain(
+    values: _Values,
+    wrong: Places,
+    is_made: IsMade,
+    without: Collection[FaultClass] = (),
+    note: Callable[[str], None] = _ignore,
+) -> _Explained:
+    """Return the faults of the values at the places `wrong`. `note` gets each digest that a fault explains."""
+    explanations: list[Faults] = []
+    classes = [one for one in CLASSES if values.pairs.kind in one.kinds and one not in without]
+    left, is_new = _spread(wrong, _COUNTED), True
+    result = _Explained(left, Counter(), [], [], len(left) / max(1, len(wrong)) or 1.0)
+    for _ in range(_ROUNDS):
+        if not len(left) or not is_new:
+            break
+        looked_at = _spread(left, _LOOKED_AT)
+        values.load(looked_at)
+        before = len(explanations)
+        explanations = _search(values, looked_at.tolist(), classes, is_made, explanations)
+        is_new = len(explanations) > before or before == 0
+        if is_new:
+            left = _count(values, left, explanations, is_made, note, result)
+    result.left = left
+    return result
+
+
+def _spread(places: Places, most: int) -> Places:
+    """At most so many of `places`, spread evenly."""
+    if len(places) <= most:
+        return places
+    return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
+
+
+def _count(
+    values: _Values,
+    wrong: Places,
+    explanations: Sequence[Faults],
+    is_made: IsMade,
+    note: Callable[[str], None],
+    result: _Explained,
+) -> Places:
+    """Count the faults of all `wrong` values into `result`; return the places that are left."""
+    left = list[int]()
+    for begin in range(0, len(wrong), _BATCH):
+        places = wrong[begin : begin + _BATCH]
+        values.load(places)
+        for place in places.tolist():
+            value = values[place]
+            if _is_harmless(values, place, is_made):
+                result.harmless.append(place)
+            elif (found := _first(value, place, explanations, is_made)) is not None:
+                result.counts.update(fault.code for fault in found[0])
+                result.explained.append(place)
+                note(found[1])
+            else:
+                left.append(place)
+    return np.array(left, dtype=np.int64)
+
+
+def _first(value: Value, place: int, explanations: Sequence[Faults], is_made: IsMade) -> tuple[Faults, str] | None:
+    for faults in explanations:
+        for digest in digests(value, faults):
+            if is_made(place, digest):
+                return faults, digest
+    return None
+
+
+def _is_harmless(values: _Values, place: int, is_made: IsMade) -> bool:
+    """Whether a digest is passed on as it is, or each of several values in the cell has its digest beside it."""
+    value = values[place]
+    if value.reason is Reason.ALREADY_HASHED:
+        return is_made(place, trim(value.raw).lower())
+    if not value.parts or len(values.pairs.actual) != len(values.pairs.texts):
+        return False
+    each = [hashlib.sha256(part.encode()).hexdigest() for part in value.parts]
+    return _HEX.findall(values.actual(place)) == each
+
+
+def _search(
+    values: _Values, places: list[int], classes: Sequence[FaultClass], is_made: IsMade, known: list[Faults]
+) -> list[Faults]:
+    """Return the explanations of the values at `places`, `known` ones first, then those of the most values."""
+    singles = [frozenset({one}) for one in classes]
+    explained = {place: _all(values[place], place, [*known, *singles], is_made) for place in places}
+    seen = {fault for found in explained.values() for faults in found for fault in faults}
+    most = Counter(fault for found in explained.values() for fault in set().union(*found)).most_common(1)
+    # Also where one fault would do that no pipeline with the commonest one has.
+    common = {fault for fault, _ in most}
+    left = [
+        place
+        for place, found in explained.items()
+        if all(any(_excludes(fault, common) for fault in faults) for faults in found)
+    ]
+    if seen and left:
+        near = [pair for pair in _pairs(classes) if pair & seen]
+        for place in left:
+            explained[place] += _all(values[place], place, near, is_made)
+    left = [place for place in places if not explained[place]]
+    found = dict[Faults, None]()
+    for place in left[:: max(1, len(left) // _IN_PAIRS)][:_IN_PAIRS]:
+        # One pair explains most of those that are left, as a rule, and to try every pair takes long.
+        explained[place] = _all(values[place], place, found, is_made) or _all(
+            values[place], place, _pairs(classes), is_made
+        )
+        found |= dict.fromkeys(explained[place])
+    left = [place for place in places if not explained[place]]
+    seen = {fault for each in explained.values() for faults in each for fault in faults}
+    if left and len(seen) <= _IN_THREES:
+        several = [frozenset(three) for three in combinations(sorted(seen, key=RANKS.__getitem__), 3) if add_up(three)]
+        for place in left:
+            explained[place] = _all(values[place], place, several, is_made)
+    return [*known, *(faults for faults in _covering(explained) if faults not in known)]
+
+
+def _excludes(fault: FaultClass, used: Collection[FaultClass]) -> bool:
+    """Whether a pipeline with a fault that is `used` cannot have this one."""
+    return fault not in used and any(not add_up((fault, other)) for other in used if other.step is not Step.REFUSE)
+
+
+def _pairs(classes: Sequence[FaultClass]) -> list[Faults]:
+    return [frozenset(pair) for pair in combinations(classes, 2) if add_up(pair)]
+
+
+def _all(value: Value, place: int, tried: Collection[Faults], is_made: IsMade) -> list[Faults]:
+    return [faults for faults in tried if any(is_made(place, digest) for digest in digests(value, faults))]
+
+
+def _covering(explained: dict[int, list[Faults]]) -> list[Faults]:
+    """The fewest explanations of all values: again and again the one of the most values that are left."""
+    left = {place: found for place, found in explained.items() if found}
+    chosen, used = list[Faults](), set[FaultClass]()
+    while left:
+        reach = Counter(faults for found in left.values() for faults in found)
+        best = min(
+            reach,
+            key=lambda faults: (
+                len(faults - used) > 1 and any(not each - used for each in reach),
+                -reach[faults],
+                sum(_excludes(fault, used) for fault in faults),
+                len(faults - used),
+                len(faults),
+                sorted(map(RANKS.__getitem__, faults)),
+            ),
+        )
+        chosen.append(best)
+        used |= best
+        left = {place: found for place, found in left.items() if best not in found}
+    return chosen

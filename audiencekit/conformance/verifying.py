@@ -1,0 +1,373 @@
+"""Verify a pipeline: two lists of the same people, or a function or a program that gets the vectors.
+
+A list is compared in this process alone. A function or a program of others gets invented people only.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.conformance.comparison import Compared, Pairs, compare
+from audiencekit.conformance.fault_classes import BY_CODE, LEFT_OUT, OTHER_ROW, UNKNOWN
+from audiencekit.conformance.vectors import Vector, read_vectors
+from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.kinds import Kind, Rules
+from audiencekit.personal import Personal, guarded
+from audiencekit.planning.keywords import Columns
+from audiencekit.planning.options import read_keywords, read_kind
+from audiencekit.process.programs import find_program, start_program
+from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, resolve_countries
+from audiencekit.reporting.verification import ComparedColumn, FoundFault, Verification
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.columns.header import compare_key, named_kind
+from audiencekit.sources.files import AnySource, LookedAtFile, items_of, look_at_files
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.source import FoundColumns, Source, open_source
+
+Hash = Callable[[str, str | None], str | None]
+
+_DIGEST: Final = re.compile(
+    r"""["'\s]*(?:0x|\\x|sha256[:=-])?(?:[0-9a-fA-F]{32,128}|[A-Za-z0-9+/_-]{42,44}={0,2})["'\s]*""", re.IGNORECASE
+)
+_OF_ROWS: Final = {one[0]: one for one in (LEFT_OUT, OTHER_ROW, UNKNOWN)}
+
+
+# --- Two lists ---
+
+
+def verify(
+    raw: AnySource,
+    hashed: AnySource,
+    *,
+    columns: Columns | None = None,
+    country: str | None = None,
+    country_column: str | None = None,
+    hashed_columns: Columns | None = None,
+    settings: Settings | None = None,
+) -> Verification:
+    """Compare the digests in `hashed` with the values in `raw`, and say by which faults the wrong ones came.
+
+    Both are a path, a data frame or a list of rows. They have the same rows, or `hashed` holds the digests in any
+    order. `columns` and `hashed_columns` are {kind: column} of each; recognised by default. `country` and
+    `country_column` are those of `check`. Nothing leaves the process. Raises SourceRefused for a list that cannot be
+    read, MappingRefused for columns that are not found, UsageError for an invalid argument.
+    """
+    settings = settings or load_settings()
+    given: Any = {"columns": columns, "country": country, "country_column": country_column}
+    options = read_keywords(given, settings.profile)
+    named: Any = {"columns": hashed_columns}
+    wanted = read_keywords(named, settings.profile).source.columns
+    rules = replace(options.rules, phone_validity="valid")
+    return _verify_lists(_Lists((items_of(raw), items_of(hashed))), options.source, wanted, rules)
+
+
+class _Lists(Personal[Any]):
+    """Two sources, which may be frames."""
+
+
+class _Cells(Personal[Any]):
+    """Columns of cells by name, and the numbers of their rows."""
+
+
+@guarded
+def _verify_lists(
+    lists: _Lists, options: SourceOptions, wanted: tuple[tuple[Kind, str], ...], rules: Rules
+) -> Verification:
+    raw_items, hashed_items = lists.unwrap()
+    raw = open_source(list(raw_items), options)
+    columns = tuple(column for column in raw.mapping.columns if column.kind.is_hashed)
+    if not columns:
+        raise MappingRefused(
+            f"{raw.name}: no column of identifiers was recognised", hint="name one with `columns={'KIND': 'COLUMN'}`"
+        )
+    hashed, columns, beside, notes = _open_hashed(hashed_items, columns, wanted)
+    mapping = replace(raw.mapping, columns=columns)
+    values, digests = _read(raw, mapping), _read(hashed, hashed.mapping)
+    pairs = [_pairs(values, one, digests, other, mapping, rules) for one, other in zip(columns, beside, strict=True)]
+    same_rows, results = _compare(pairs, may_be_beside=raw.rows_read == hashed.rows_read)
+    names = [(one.name, other.name, one.kind) for one, other in zip(columns, beside, strict=True)]
+    return _verification("people", results, names, same_rows=same_rows, notes=notes)
+
+
+def _compare(pairs: Sequence[Pairs], *, may_be_beside: bool) -> tuple[bool, list[Compared]]:
+    """Compare row by row where the digests are beside their values, else in any order.
+
+    Where none is right, this does not show: the way that explains more is taken.
+    """
+    if not may_be_beside or not all(one.are_beside for one in pairs):
+        return False, [compare(one, same_rows=False) for one in pairs]
+    beside = [compare(one, same_rows=True) for one in pairs]
+    if not any(one.unexplained and not one.right for one in beside):
+        return True, beside
+    anyhow = [compare(one, same_rows=False) for one in pairs]
+    is_better = sum(one.unexplained for one in anyhow) < sum(one.unexplained for one in beside)
+    return not is_better, anyhow if is_better else beside
+
+
+def _open_hashed(
+    items: Sequence[Any], columns: Sequence[MappedColumn], wanted: tuple[tuple[Kind, str], ...]
+) -> tuple[Source, tuple[MappedColumn, ...], list[MappedColumn], list[str]]:
+    """Return the list of digests, the `columns` that have digests in it, the columns of these, and notes on the others.
+
+    Raises MappingRefused where none has.
+    """
+    file = _look(items, SourceOptions(every_form=True))
+    if any(map(_DIGEST.fullmatch, file.look.header.names or ())):  # the first digest is no name
+        file = _look(items, SourceOptions(every_form=True, header=False))
+    found, compared, missing = list[MappedColumn](), list[MappedColumn](), list[MappedColumn]()
+    for column in columns:
+        named = [name for kind, name in wanted if kind is column.kind]
+        position = file.look.header.find(named[0]) if named else _find(file, column, columns, found)
+        if position is None:
+            missing.append(column)
+            continue
+        name = file.look.header.shown(position)
+        found.append(MappedColumn(kind=column.kind, position=position, name=name, hashed=True))
+        compared.append(column)
+    if not found:
+        raise MappingRefused(
+            f"{file.name}: no column with the digests of {columns[0].name} was recognised",
+            hint=f"name it with `hashed_columns={{'{columns[0].kind}': 'COLUMN'}}`; "
+            f"the columns are: {file.look.header.listed()}",
+        )
+    once = {column.position: column for column in found}
+    mapping = ColumnMapping(columns=tuple(once.values()))
+    file.look.table.check(mapping)
+    source = Source(
+        file.name,
+        file.look.table,
+        FoundColumns(mapping),
+        bytes_total=file.size_bytes,
+        repeatable=file.repeatable,
+        later_notes=file.look.later_notes,
+    )
+    notes = [f"column {column.name} has no digests in {file.name}, and is not compared" for column in missing]
+    return source, tuple(compared), found, notes
+
+
+def _look(items: Sequence[Any], options: SourceOptions) -> LookedAtFile:
+    files = look_at_files(items, options)
+    if len(files) != 1:
+        raise SourceRefused("the digests are in several files", hint="give one file of digests")
+    return files[0]
+
+
+def _find(
+    file: LookedAtFile, column: MappedColumn, columns: Sequence[MappedColumn], taken: Sequence[MappedColumn]
+) -> int | None:
+    """Return the position of the digests of `column`: by the name of the column, by its kind, or as the only one."""
+    header, used = file.look.header, {one.position for one in taken}
+    names = header.names or ()
+    free = [place for place in range(len(file.look.sample.columns)) if place not in used]
+    alike = [place for place in free if place < len(names) and header.key(place) == compare_key(column.name)]
+    alike += [place for place in free if place < len(names) and named_kind(names[place]) is column.kind]
+    if not alike and len(columns) == 1:
+        look_hashed = [place for place in free if any(map(_DIGEST.fullmatch, file.look.sample.filled(place)))]
+        alike = look_hashed if len(look_hashed) == 1 else free if len(free) == 1 else []
+    return alike[0] if alike else None
+
+
+def _read(source: Source, mapping: ColumnMapping) -> _Cells:
+    """Return all cells of `source`, as they are, by field."""
+    fields = [ROW, *([COUNTRY] if mapping.country is not None else []), *map(mapping.field_name, mapping.columns)]
+    chunks: dict[str, list[Any]] = {name: [] for name in fields}
+    separators = {mapping.field_name(column): column.separator for column in mapping.columns}
+    for batch in source.batches():
+        columns = batch.columns.unwrap()
+        for name in fields:
+            cells = columns.column(name)
+            if pa.types.is_list(cells.type):
+                cells = pc.binary_join(cells, separators[name] or ";")
+            if name == COUNTRY:
+                cells = pc.cast(resolve_countries(cells), pa.string())
+            chunks[name].append(cells)
+    types = {name: pa.int64() if name == ROW else pa.string() for name in fields}
+    return _Cells(
+        {name: pa.concat_arrays(found) if found else pa.array([], types[name]) for name, found in chunks.items()}
+    )
+
+
+def _pairs(
+    values: _Cells, column: MappedColumn, digests: _Cells, beside: MappedColumn, mapping: ColumnMapping, rules: Rules
+) -> Pairs:
+    raw, made = values.unwrap(), digests.unwrap()
+    texts, actual = raw[mapping.field_name(column)], made[f"c{beside.position}"]
+    countries = raw.get(COUNTRY)
+    if len(texts) == len(actual) and not pc.all(pc.equal(raw[ROW], made[ROW])).as_py():
+        both = np.intersect1d(raw[ROW].to_numpy(), made[ROW].to_numpy(), return_indices=True)
+        texts, actual = texts.take(pa.array(both[1])), actual.take(pa.array(both[2]))
+        countries = None if countries is None else countries.take(pa.array(both[1]))
+    return Pairs(kind=column.kind, texts=pc.fill_null(texts, ""), actual=actual, countries=countries, rules=rules)
+
+
+def _verification(
+    subject: Any,
+    results: Sequence[Compared],
+    names: Sequence[tuple[str, str, Kind]],
+    *,
+    same_rows: bool,
+    notes: Sequence[str] = (),
+) -> Verification:
+    faults = [
+        _found(code, name, rows, int(np.count_nonzero(result.is_value)))
+        for result, (name, _, _) in zip(results, names, strict=True)
+        for code, rows in result.counts.items()
+    ]
+    is_value, is_wrong = results[0].is_value, results[0].is_wrong
+    for result in results[1:]:
+        is_value, is_wrong = is_value | result.is_value, is_wrong | result.is_wrong
+    wrong = int(np.count_nonzero(is_wrong))
+    found = [
+        f"{result.strangers:,} digests belong to no value of column {name}"
+        for result, (name, _, _) in zip(results, names, strict=True)
+        if result.strangers
+    ]
+    found += [
+        f"the faults of column {name} are estimated: they were counted in a part of the wrong values"
+        for result, (name, _, _) in zip(results, names, strict=True)
+        if result.is_estimate
+    ]
+    return Verification(
+        subject=subject,
+        right=int(np.count_nonzero(is_value)) - wrong,
+        wrong=wrong,
+        same_rows=same_rows,
+        columns=tuple(_column(result, *described) for result, described in zip(results, names, strict=True)),
+        faults=tuple(sorted(faults, key=lambda fault: (-fault.rows, fault.code, fault.column))),
+        notes=(*notes, *found),
+    )
+
+
+def _column(result: Compared, name: str, hashed_name: str, kind: Kind) -> ComparedColumn:
+    values, wrong = int(np.count_nonzero(result.is_value)), int(np.count_nonzero(result.is_wrong))
+    return ComparedColumn(
+        column=name, hashed_column=hashed_name, kind=kind.value, values=values, right=values - wrong, wrong=wrong
+    )
+
+
+def _found(code: str, column: str, rows: int, of: int) -> FoundFault:
+    if code in BY_CODE:
+        message, remedy = BY_CODE[code].message, BY_CODE[code].remedy
+    else:
+        _, message, remedy = _OF_ROWS[code]
+    return FoundFault(
+        code=code, column=column, rows=rows, share=rows / of if of else 0.0, message=message, remedy=remedy
+    )
+
+
+# --- A function or a program, which gets the vectors ---
+
+
+def verify_function(function: Hash, *, kind: str, country: str | None = None) -> Verification:
+    """Call `function(text, country)` for each vector of `kind`, and compare the digests that it returns.
+
+    It returns the digest as text, and None for a value that it refuses; so counts an exception, whose text is not
+    looked at. `country` chooses the phone numbers that are written as in this country; by default those of all
+    countries are among them. The vectors are invented people. Raises UsageError for an invalid argument.
+    """
+    if not callable(function):
+        raise UsageError("the function is not callable", hint="give a function of a text and a country")
+    vectors = _vectors(kind, country, of_all=True)
+    return _verify_vectors(vectors, [_call(function, vector) for vector in vectors])
+
+
+def _call(function: Hash, vector: Vector) -> str | None:
+    try:
+        made = function(vector.input, vector.country)
+    except Exception:
+        return None
+    return made if isinstance(made, str) else None
+
+
+def verify_command(words: Sequence[str], *, kind: str, country: str | None = None) -> Verification:
+    """Start the program `words` once, and compare the digests that it prints.
+
+    It gets the vectors of `kind`, one a line, and prints one line for each, a blank one for a value that it refuses.
+    Phone numbers are those with their country code, and with `country` those that are written as in this country. No
+    shell takes part, and the program does not get our settings. Raises UsageError for a program that is not found,
+    InputOutputFailed when it fails or prints another number of lines.
+    """
+    program = find_program(words[0]) if words else None
+    if program is None:
+        raise UsageError("the program is not found", hint="name a program of PATH, or an absolute path")
+    vectors = [vector for vector in _vectors(kind, country, of_all=False) if _is_line(vector.input)]
+    lines = _run([program, *words[1:]], [vector.input for vector in vectors])
+    if len(lines) != len(vectors):
+        raise InputOutputFailed(
+            f"the program printed {len(lines):,} lines for {len(vectors):,} values",
+            hint="print one line for each line, a blank one for a value that is refused",
+        )
+    return _verify_vectors(vectors, [line or None for line in lines])
+
+
+def _vectors(kind: str, country: str | None, *, of_all: bool) -> list[Vector]:
+    wanted = read_kind(kind)
+    if not wanted.is_hashed:
+        raise UsageError(f"{kind} leaves unhashed")
+    code = find_country(country) if country else None
+    if country and code is None:
+        raise UsageError("`country=` is not a country", hint="give an ISO code such as DE or an English name")
+    found = [vector for vector in read_vectors() if vector.kind is wanted and not vector.declared_hashed]
+    if code is not None:
+        # In this country a number without a code is one of its own.
+        return [vector for vector in found if vector.country in (None, code) and vector.reason != "no_country"]
+    return found if of_all else [vector for vector in found if vector.country is None]
+
+
+def _is_line(text: str) -> bool:
+    return text.splitlines() in ([text], [])
+
+
+_MOST_BYTES: Final = 64_000_000  # of the output of a program
+
+
+def _run(words: Sequence[str], texts: Sequence[str]) -> list[str]:
+    try:
+        process = start_program(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except OSError as error:
+        raise InputOutputFailed(f"the program cannot be started: {error.strerror}") from None
+    writer = threading.Thread(target=_write, args=(process, texts), daemon=True)
+    writer.start()
+    with process:
+        printed = process.stdout.read(_MOST_BYTES + 1) if process.stdout is not None else b""
+        if len(printed) > _MOST_BYTES:
+            process.kill()
+            raise InputOutputFailed(f"the program printed more than {_MOST_BYTES:,} bytes")
+    if process.returncode:
+        raise InputOutputFailed(f"the program ended with exit code {process.returncode}", hint="run it by itself")
+    return printed.decode("utf-8", "replace").split("\n")[:-1] if printed else []
+
+
+def _write(process: subprocess.Popen[bytes], texts: Sequence[str]) -> None:
+    if process.stdin is None:
+        return
+    try:
+        with process.stdin as pipe:
+            pipe.write("".join(f"{text}\n" for text in texts).encode())
+    except OSError:  # it has ended, and its exit code or its lines say why
+        return
+
+
+@guarded
+def _verify_vectors(vectors: Sequence[Vector], made: Sequence[str | None]) -> Verification:
+    if not vectors:
+        raise UsageError("there is no vector of this kind and country")
+    kind = vectors[0].kind
+    pairs = Pairs(
+        kind=kind,
+        texts=pa.array([vector.input for vector in vectors], pa.string()),
+        actual=pa.array(made, pa.string()),
+        countries=pa.array([vector.country for vector in vectors], pa.string()),
+    )
+    result = compare(pairs, same_rows=True)
+    return _verification("vectors", [result], [(kind.value, "the pipeline", kind)], same_rows=True)

@@ -1,0 +1,73 @@
+"""`--events`, by real commands: where the lines go, and where the report goes then."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from audiencekit.runs.events import read_events
+from tests.cli.conftest import Run, Service
+from tests.processes import COMMAND, environment
+
+
+def _list(tmp_path: Path, rows: int = 40) -> str:
+    path = tmp_path / "list.csv"
+    path.write_text("email\n" + "".join(f"person{number}@example.com\n" for number in range(rows)))
+    return str(path)
+
+
+def _events(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [json.loads(line)["event"] for line in done.stdout.splitlines()]
+
+
+def test_on_stdout_are_events_alone(run: Run, service: Service, tmp_path: Path) -> None:
+    """The report goes to stderr, of a failed run, too; with `--json` nothing is sent."""
+    given = ("upload", _list(tmp_path), "--audience", service.audience_id, "--events", "-")
+    done = run(*given, "--json", **service.env)
+    assert done.returncode == 2
+    assert "--events - and --json both write to stdout" in done.stderr
+    assert json.loads(run("runs", "--json", **service.env).stdout) == []
+    done = run(*given, **service.env)
+    assert (done.returncode, _events(done)) == (0, ["begun", "read", "planned", "request", "request", "ended"])
+    assert "state: complete" in done.stderr
+    (tmp_path / "list.csv").write_text("email\nno address\n")
+    done = run(*given, **service.env)
+    assert (done.returncode, _events(done)) == (3, ["begun", "read", "ended"])
+    assert "state: refused" in done.stderr
+
+
+def test_a_closed_stdout_is_no_other_file(service: Service, tmp_path: Path) -> None:
+    """The number of a closed stdout may be given to the journal: nothing is begun."""
+    command = [*COMMAND, "upload", _list(tmp_path), "--audience", service.audience_id, "--events", "-"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], env=environment(tmp_path / "state", service.env), cwd=tmp_path,
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 74, done.stderr
+    assert "stdout cannot be written: it is closed" in done.stderr
+    assert not list((tmp_path / "state").glob("runs/*"))
+
+
+def test_each_command_of_runs_has_events(run: Run, service: Service, tmp_path: Path) -> None:
+    """Those of a setup write theirs to one file. An erasure has none."""
+    where, events = ("--audience", service.audience_id), ("--events", "events.jsonl")
+    source = _list(tmp_path)
+    (tmp_path / "setup.toml").write_text(f'[audiences.one]\nsource = "list.csv"\naudience = "{service.audience_id}"\n')
+    commands = {
+        ("sync", source, *where): "sync",
+        ("renew", *where, "--before", "500d"): "renew",
+        ("do-not-reach", "upload", source): "update",
+        ("run", "one", "--setup", "setup.toml"): "sync",
+    }
+    for words, operation in commands.items():
+        done = run(*words, *events, **service.env)
+        assert done.returncode == 0, (words, done.stderr)
+        last = list(read_events(tmp_path / "events.jsonl"))[-1]
+        assert (last["event"], last["report"]["operation"]) == ("ended", operation), words
+        assert run("resume", last["run_id"], *events, **service.env).returncode == 0
+    assert len({each["run_id"] for each in read_events(tmp_path / "events.jsonl")}) == len(commands)
+    receipt = json.loads(run("forget", "--from", source, "--json", **service.env).stdout)
+    done = run("resume", receipt["erasure_id"], *events, **service.env)
+    assert done.returncode == 2, done.stderr
+    assert "is an erasure" in done.stderr

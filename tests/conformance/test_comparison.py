@@ -1,0 +1,40 @@
+"""Faults that are seeded into a right pipeline are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from audiencekit.conformance.verifying import verify
+from tests.conformance.pipelines import FAULTS, made, people, random_pairs, refused
+from tests.shortened import shortened
+
+
+def _found(faults: tuple[str, ...], copies: int = 1) -> set[str]:
+    verification = verify(people(copies) + refused(faults), made(faults, copies))
+    return {fault.code for fault in verification.faults}
+
+
+def test_at_least_forty_faults_are_seeded() -> None:
+    """The number that the page names."""
+    assert len(FAULTS) >= 40
+
+
+@pytest.mark.parametrize("copies", [1, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_a_right_pipeline_has_no_fault(copies: int) -> None:
+    """Nor is there one in another order."""
+    for digests in (made((), copies), made((), copies)[::-1]):
+        verification = verify(people(copies), digests)
+        assert (verification.verdict, verification.faults) == ("right", ())
+        assert verification.right == 10 * copies
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_single_fault_is_named_alone(fault: str) -> None:
+    """In a list of ten people."""
+    assert _found((fault,)) == {fault}
+
+
+@pytest.mark.parametrize(("fault", "other"), shortened(random_pairs(200, seed=49), 25))
+def test_both_faults_of_a_pair_are_named(fault: str, other: str) -> None:
+    """In a list of ten people."""
+    assert _found((fault, other)) == {fault, other}
