@@ -1,9 +1,9 @@
 """A state directory that is a working copy of objects in a bucket.
 
-`StateMirror.open` takes hold of the state and fills an empty directory. From then on every change that is durable in the
-directory is noted (`state.durability`), and stored before the next request leaves: first the pieces of files and the list
-of files under new names, then the head, if it still has the version that this holder wrote. A holder that was overtaken
-cannot write the head, so it sends nothing more.
+`StateMirror.open` takes hold of the state and fills an empty directory. From then on every change that is durable in
+the directory is noted (`state.durability`), and stored before the next request leaves: first the pieces of files and
+the list of files under new names, then the head, if it still has the version that this holder wrote. A holder that was
+overtaken cannot write the head, so it sends nothing more.
 
 A kill leaves the last head that was written. All requests that may have left are in the journal of that state.
 """
@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from audiencekit.errors import AudienceBusy, InputOutputFailed
+from audiencekit.errors import AudienceBusy, Bug, InputOutputFailed
 from audiencekit.mirror.objects import Objects, Overtaken, Repeated
 from audiencekit.mirror.records import (
     HEAD,
@@ -61,8 +61,8 @@ _JOURNAL: Final = "journal.sqlite"
 class StateMirror:
     """The working copy at `root`, and the objects of its state. `monotonic` returns seconds; `sleep` takes them.
 
-    One event loop runs all methods but `note`. Raises Damaged, InputOutputFailed, and AudienceBusy when another holder is
-    at work.
+    One event loop runs all methods but `note`. Raises Damaged, InputOutputFailed, and AudienceBusy when another holder
+    is at work.
     """
 
     def __init__(
@@ -231,7 +231,8 @@ class StateMirror:
 
     async def _renew(self) -> None:
         holder = self._head.holder
-        assert holder is not None
+        if holder is None:
+            raise Bug("only a holder gives signs of life")
         try:
             await self._swap(replace(self._head, holder=replace(holder, beat=holder.beat + 1)))
         except Overtaken:
@@ -252,7 +253,7 @@ class StateMirror:
                 self._open_files.add(path)
 
     async def stored(self) -> None:
-        """As `durability.Mirror` has it: returns when all that was noted before is stored under the hold of this command."""
+        """Return when all that was noted before is stored under the hold of this command. Raises as the class."""
         target = self._noted
         async with self._writing:
             if self._failure is not None:

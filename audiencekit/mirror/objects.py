@@ -1,7 +1,7 @@
 """Named objects with conditional writes: the interface that a mirror needs, and a bucket behind it (by obstore).
 
-An answer can be lost. So the repeat of a write must do no harm: `write` is for names that are used once, and `swap` looks
-whether its own bytes are there before it says that another writer was faster.
+An answer can be lost. So the repeat of a write must do no harm: `write` is for names that are used once, and `swap`
+looks whether its own bytes are there before it says that another writer was faster.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed
@@ -122,7 +123,8 @@ class BucketObjects:
             answer = await obstore.get_async(self._store, self._prefix + name)
             return Stored(bytes(await answer.bytes_async()), _version_of(answer.meta))
 
-        return await _in_our_words(call, missing=None)
+        found: Stored | None = await _in_our_words(call, missing=None)
+        return found
 
     async def write(self, name: str, data: bytes) -> None:
         """As of Objects."""
@@ -150,14 +152,15 @@ class BucketObjects:
                 found += [entry["path"].removeprefix(self._prefix) for entry in page]
             return found
 
-        return await _in_our_words(call)
+        found: list[str] = await _in_our_words(call)
+        return found
 
     async def remove(self, names: Iterable[str]) -> None:
         """As of Objects."""
         import obstore
 
         for name in names:
-            await _in_our_words(lambda name=name: obstore.delete_async(self._store, self._prefix + name), missing=None)
+            await _in_our_words(partial(obstore.delete_async, self._store, self._prefix + name), missing=None)
 
 
 def _version_of(meta: Any) -> str:
@@ -175,7 +178,7 @@ _RAISE: Final = object()
 
 
 async def _in_our_words(call: Callable[[], Awaitable[Any]], *, missing: Any = _RAISE) -> Any:
-    """Return the result of `call`, `missing` for an object that is not there. Errors of obstore quote addresses and keys."""
+    """Return the result of `call`, `missing` for no object. Errors of obstore quote addresses and keys."""
     from obstore import exceptions
 
     try:

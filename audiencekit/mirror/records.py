@@ -41,7 +41,7 @@ class Damaged(InputOutputFailed):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The command that may change the state. `token` is random; `beat` counts its signs of life; `host` is for people."""
+    """The command that may change the state, with a random `token`, its `host` for people, and its signs of life."""
 
     token: str
     host: str
@@ -50,7 +50,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The state as a whole: the number of its last change, the list of its files with its digest, and who may change it."""
+    """The state: the number of its last change, the name and digest of the list of its files, and its holder."""
 
     generation: int
     files: str

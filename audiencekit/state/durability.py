@@ -39,7 +39,7 @@ def mirrored(mirror: Mirror) -> Iterator[None]:
 
 
 def note_change(directory: Path, content: tuple[str, bytes] | None = None) -> None:
-    """Note that files in `directory` are durable with other content, as `Mirror.note` has it. Any thread may call it."""
+    """Note that files in `directory` are durable with other content, as `Mirror.note` does. Any thread may call it."""
     for mirror in tuple(_MIRRORS):
         if directory.is_relative_to(mirror.root):
             mirror.note(directory, content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import shutil
 from collections.abc import Callable
@@ -232,7 +233,7 @@ async def test_what_was_stored_survives_kills_and_lost_answers(tmp_path: Path, s
         killed = False
         for number in range(chance.randrange(4)):
             maybe = {**sure, f"runs/r{chance.randrange(3)}/f": b"%d %d" % (step, number)}
-            for path in maybe.keys():
+            for path in maybe:
                 _write(mirror, path, maybe[path])
             storing = asyncio.ensure_future(mirror.stored())
             if chance.random() < 0.4:
@@ -252,10 +253,8 @@ async def test_what_was_stored_survives_kills_and_lost_answers(tmp_path: Path, s
             if killed and task is not None:
                 task.cancel()
         if not killed:
-            try:
+            with contextlib.suppress(AudiencekitError):
                 await mirror.close()
-            except AudiencekitError:
-                pass
 
 
 @pytest.mark.parametrize("seed", range(20))
