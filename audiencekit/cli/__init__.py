@@ -148,7 +148,8 @@ _PERSONAL: Final = re.compile(r"@|[\d\s().+-]{7}")
 
 def _without_people(message: str) -> str:
     """The message without the arguments that may be addresses or numbers: it goes into logs, too."""
-    for word in filter(_PERSONAL.search, sys.argv[1:]):
+    values = (word.partition("=")[2] for word in sys.argv[1:] if word.startswith("--"))
+    for word in filter(_PERSONAL.search, [*sys.argv[1:], *values]):
         for told in (repr(word), word):
             message = message.replace(told, "(not repeated here)")
     return shown(message)
@@ -162,7 +163,7 @@ def _example_for(error: click.ClickException) -> str:
     """A right command or option, where an argument is missing, or one is not of the command; else empty."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.NoSuchOption) and context is not None:
-        if error.option_name == "--dry-run":
+        if error.option_name == "--dry-run" and context.info_name == "check":  # others may change what is kept here
             return "leave it out: this command changes nothing at the service"
         meant = _MEANT.get(error.option_name)
         has_it = any(meant in parameter.opts for parameter in context.command.get_params(context))

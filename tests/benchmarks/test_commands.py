@@ -153,6 +153,7 @@ def _arguments(tmp_path: Path) -> list[str]:
 @pytest.mark.slow
 def test_an_interrupted_table_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Of all steps only the missing one is run, and one that fails; then the table is written, and the code is 1."""
+    pytest.importorskip("matplotlib")
     steps = list(list_steps(Sizes((ROWS,)), runs=1, long_runs=1))
     for step in steps:
         if step.benchmark != "corpora":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -157,7 +158,7 @@ def test_a_setup_names_receivers_and_rules(
 def test_a_program_and_a_ping_are_told(run: Run, service: Service, receiver: LocalReceiver, tmp_path: Path) -> None:
     """The program has the document and no variable of ours; the ping is called by a good command alone."""
     code = "import os, sys; open(sys.argv[1], 'w').write(sys.stdin.read() + ' '.join(os.environ))"
-    program = f'{sys.executable} -c "{code}" {tmp_path}/got'
+    program = shlex.join([sys.executable, "-c", code, f"{tmp_path}/got"])
     given = {**service.env, "AUDIENCEKIT_NOTIFY_COMMAND": program, "AUDIENCEKIT_PING_URL": receiver.url}
     assert run("upload", "missing.csv", "--audience", service.audience_id, **given).returncode == 3
     assert receiver.paths == []

@@ -58,6 +58,8 @@ def test_a_wrong_list_or_option(
         (("upload", "list.csv", "-a", "Spring"), "perhaps --audience"),
         (("run", "--file", "night.toml"), "perhaps --setup"),
         (("run",), "`audiencekit init` writes one"),
+        (("key", "rotate", "--dry-run"), "No such option"),
+        (("check", "list.csv", "--max-rejected-share=ada@canarymail.com"), "(not repeated here)"),
     ],
 )
 def test_a_name_of_other_tools_and_a_missing_setup(
@@ -71,7 +73,10 @@ def test_a_name_of_other_tools_and_a_missing_setup(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["audiencekit", *arguments])
     audiencekit.cli._run()
-    assert cure in "".join(capsys.readouterr())
+    told = "".join(capsys.readouterr())
+    assert cure in told
+    assert "leave it out" not in told  # of a command that changes something
+    assert "canarymail" not in told
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

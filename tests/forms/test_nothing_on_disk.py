@@ -46,7 +46,7 @@ def test_no_file_holds_a_cell_or_a_hash(place: Place, form: Form, ads: RunningEm
     ]
     seen = traced(command, env, work, tmp_path / "trace")
     assert seen.done.returncode == 0, seen.done.stderr
-    assert f"sent               {COUNT:,}" in seen.done.stdout
+    assert f"{COUNT:,} of {COUNT:,} people reached" in seen.done.stdout
     assert any("journal.sqlite" in name for name in seen.written)
     assert _found(seen.written) == []
     assert seen.odd == []

@@ -60,7 +60,7 @@ def _harms(*, late: bool) -> Iterator[Harm]:
     yield Harm(38, {"kind": "endless"}, _UNAVAILABLE, late)
     yield Harm(31, {"kind": "huge_headers", "bytes": 50_000_000}, _UNAVAILABLE, late)
     yield Harm(15, {"kind": "truncated"}, _UNAVAILABLE, late)
-    yield Harm(39, {"kind": "ids"}, (0, 3, *_UNAVAILABLE), late)
+    yield Harm(39, {"kind": "ids"}, (0, 2, 3, *_UNAVAILABLE), late)  # 2: no such audience
     yield Harm(39, {"kind": "shape"}, (0, *_UNAVAILABLE), late)
     yield Harm(30, {"status": 307}, _REFUSED, late)
     yield from (Harm(fault, settings, _UNAVAILABLE, late) for fault, settings in _WAITS)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.moments import PATIENCE_SECONDS
+
 # How it answers: well, with a redirect, with an error, byte by byte without an end, with no HTTP, not at all.
 WAYS = ("well", "redirect", "error", "dribble", "nonsense", "drop", "silence")
 
@@ -57,7 +59,7 @@ class LocalReceiver:
         elif self.way == "nonsense":
             handler.wfile.write(b"220 mail.example.com ESMTP\r\n")
         elif self.way == "silence":
-            self.over.wait(60)
+            self.over.wait(PATIENCE_SECONDS)
 
     @property
     def notices(self) -> list[tuple[str, str]]:
