@@ -509,11 +509,9 @@ def _read_bundle(text: str | os.PathLike[str]) -> Path:
 
 def _state_dir(environment: Mapping[str, str], found: Mapping[str, Any]) -> Path:
     """Raises UsageError for a state in a bucket that is not open, and for one that is given twice."""
-    address = environment.get(STATE, "").strip()
+    address = state_address(environment)
     if not address:
         return _expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir()
-    if "state_dir" in found:
-        raise UsageError(f"{STATE} and {PREFIX}STATE_DIR are both given", hint="give one of them")
     if "://" not in address:
         return _read_state_dir(address)
     if (copy := working_copy(address)) is None:
@@ -521,6 +519,14 @@ def _state_dir(environment: Mapping[str, str], found: Mapping[str, Any]) -> Path
             f"{STATE} names a bucket, and its state is not open", hint="in Python: `with audiencekit.open_state():`"
         )
     return copy
+
+
+def state_address(environment: Mapping[str, str]) -> str:
+    """Return the address that AUDIENCEKIT_STATE gives. Raises UsageError if the state is given in two ways."""
+    address = environment.get(STATE, "").strip()
+    if address and environment.get(f"{PREFIX}STATE_DIR", "").strip():
+        raise UsageError(f"{STATE} and {PREFIX}STATE_DIR are both given", hint="give one of them")
+    return address
 
 
 def _default_state_dir() -> Path:

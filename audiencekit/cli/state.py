@@ -1,8 +1,10 @@
-"""`state`: begin a state in a bucket, and show what it holds."""
+"""`state`: begin a state in a bucket, show what it holds, and copy a state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +15,7 @@ from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.process.programs import own_environment
 
 if TYPE_CHECKING:
-    from audiencekit.mirror.records import Head
+    from audiencekit.mirror.opening import StateSummary
 
 
 @click.group("state", cls=CommandGroup)
@@ -21,7 +23,7 @@ def state() -> None:
     """Begin a state in a bucket, and show what it holds."""
 
 
-@state.command("init", examples=("state init",))
+@state.command("init", examples=("state init", "state init --json"))
 @json_option
 def begin(as_json: bool) -> None:
     """Begin an empty state at AUDIENCEKIT_STATE.
@@ -30,21 +32,36 @@ def begin(as_json: bool) -> None:
     """
     from audiencekit.mirror.opening import begin_state
 
-    try:
-        _print(begin_state(_address()), as_json)
-    except AudiencekitError as error:
-        leave_with(error, as_json=as_json)
+    address = _address()
+    with _failures(as_json):
+        head = begin_state(address)
+    if as_json:
+        print_json({"change": head.generation, "head": head.note})
+    else:
+        say(f"an empty state is at {address}")
+        say(f"head: {head.note}")
 
 
-@state.command("show", examples=("state show",))
+@state.command("show", examples=("state show", "state show --json"))
 @json_option
 def show(as_json: bool) -> None:
-    """Show the head of the state, and the files in it."""
-    from audiencekit.mirror.opening import open_state
+    """Show what the state in the bucket holds: how many files of each kind, how large, and how old."""
+    from audiencekit.mirror.opening import look_at_state
 
+    address = _address()
+    with _failures(as_json):
+        found = look_at_state(address)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        for line in _lines(address, found):
+            say(line)
+
+
+@contextlib.contextmanager
+def _failures(as_json: bool) -> Iterator[None]:
     try:
-        with open_state(_address(), hold=False) as head:
-            _print(head, as_json)
+        yield
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
 
@@ -56,9 +73,11 @@ def _address() -> str:
     return address
 
 
-def _print(head: Head, as_json: bool) -> None:
-    document: dict[str, Any] = {"change": head.generation, "head": head.note}
-    if as_json:
-        print_json(document)
-    else:
-        say(f"change {head.generation}\nhead {head.note}")
+def _lines(address: str, found: StateSummary) -> Iterator[str]:
+    holder = found.head.holder
+    yield f"state: {address}"
+    yield f"head: {found.head.note}"
+    yield "held by no command" if holder is None else f"held by a command on {holder.host}"
+    for kind in found.kinds:
+        files = "file" if kind.files == 1 else "files"
+        yield f"{kind.name}: {kind.files:,} {files}, {kind.size_bytes:,} bytes, changed {kind.changed_at}"

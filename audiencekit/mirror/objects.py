@@ -7,15 +7,17 @@ looks whether its own bytes are there before it says that another writer was fas
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from audiencekit.errors import AudiencekitError, InputOutputFailed
+from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.sources.remote.addresses import SourceAddress
 from audiencekit.sources.remote.buckets import open_bucket
+from audiencekit.text import install_extra
 
 T = TypeVar("T")
 
@@ -112,6 +114,8 @@ class BucketObjects:
     """The objects below `address`, a bucket and a prefix. Raises as `open_bucket`."""
 
     def __init__(self, address: SourceAddress) -> None:
+        if importlib.util.find_spec("obstore") is None:
+            raise UsageError("a state in a bucket needs the package obstore", hint=install_extra("cloud"))
         self._store = open_bucket(address)
         self._prefix = f"{address.path.strip('/')}/" if address.path.strip("/") else ""
 

@@ -7,15 +7,17 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
 from audiencekit.mirror.objects import BucketObjects
-from audiencekit.mirror.records import Head
+from audiencekit.mirror.records import Head, MirroredFile
 from audiencekit.process.programs import own_environment
-from audiencekit.settings import STATE, read_key
+from audiencekit.settings import STATE, read_key, state_address
 from audiencekit.sources.remote.addresses import BUCKETS, SourceAddress
 from audiencekit.sources.remote.remote_file import LoopThread
 from audiencekit.state.directory import check_root
@@ -42,18 +44,71 @@ class _Door:
         await asyncio.wrap_future(self._loop.begin(self._mirror.stored()))
 
 
+@dataclass(frozen=True, slots=True)
+class KindOfFile:
+    """The files of one kind, by the first part of their paths: how many, and the time of the last change (UTC)."""
+
+    name: str
+    files: int
+    size_bytes: int
+    changed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateSummary:
+    """The head of a state, and its files by kind."""
+
+    head: Head
+    kinds: tuple[KindOfFile, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """change, head, held_by, files."""
+        return {
+            "change": self.head.generation,
+            "head": self.head.note,
+            "held_by": None if self.head.holder is None else self.head.holder.host,
+            "files": {kind.name: _facts_of(kind) for kind in self.kinds},
+        }
+
+
+def _facts_of(kind: KindOfFile) -> dict[str, Any]:
+    return {"files": kind.files, "bytes": kind.size_bytes, "changed_at": kind.changed_at}
+
+
 def begin_state(address: str, environment: Mapping[str, str] | None = None) -> Head:
     """Make an empty state at `address`, and return its head.
 
     Raises UsageError for no address of a bucket, CredentialsRefused without a state key, InputOutputFailed.
     """
     environment = own_environment() if environment is None else environment
-    objects, key = BucketObjects(_bucket(address)), _key(environment)
+    key = _key(environment)
+    objects = BucketObjects(_bucket(address))
     loop = LoopThread()
     try:
         return loop.run(StateMirror(objects, key, Path()).begin())
     finally:
         loop.close()
+
+
+def look_at_state(address: str, environment: Mapping[str, str] | None = None) -> StateSummary:
+    """Return what the state at `address` holds, of which no file is read. Raises as `open_state`."""
+    environment = own_environment() if environment is None else environment
+    key = _key(environment)
+    objects = BucketObjects(_bucket(address))
+    loop = LoopThread()
+    try:
+        head, listed = loop.run(StateMirror(objects, key, Path()).look(_known_head(environment)))
+    finally:
+        loop.close()
+    kinds: dict[str, list[MirroredFile]] = {}
+    for path, one in sorted(listed.files.items()):
+        kinds.setdefault(path.partition("/")[0], []).append(one)
+    return StateSummary(head, tuple(_kind_of(name, files) for name, files in kinds.items()))
+
+
+def _kind_of(name: str, files: list[MirroredFile]) -> KindOfFile:
+    changed_at = datetime.fromtimestamp(max(one.changed_at for one in files) // 10**9, UTC)
+    return KindOfFile(name, len(files), sum(one.size for one in files), f"{changed_at:%Y-%m-%dT%H:%M:%SZ}")
 
 
 @contextlib.contextmanager
@@ -74,15 +129,17 @@ def open_state(
     not as it was written.
     """
     environment = own_environment() if environment is None else environment
-    address = environment.get(STATE, "").strip() if address is None else address
-    objects, key = BucketObjects(_bucket(address)), _key(environment)
+    if address is None or address == environment.get(STATE, "").strip():
+        address = state_address(environment)
+    key = _key(environment)
+    objects = BucketObjects(_bucket(address))
     place = Path(tempfile.mkdtemp(prefix="audiencekit-state-"))
     loop = LoopThread()
     try:
         root = place / "state"
         check_root(place)
         mirror = StateMirror(objects, key, root, patience_seconds=patience_seconds)
-        head = loop.run(mirror.open(hold=hold, notify=notify, least=environment.get(HEAD_VARIABLE, "").strip()))
+        head = loop.run(mirror.open(hold=hold, notify=notify, least=_known_head(environment)))
         with mirrored(_Door(mirror, loop, address)) if hold else mirrored(_Unwritten(root, address)):
             try:
                 yield head
@@ -104,6 +161,10 @@ class _Unwritten:
 
     async def stored(self) -> None:
         """Nothing is to be stored: such a command sends no people."""
+
+
+def _known_head(environment: Mapping[str, str]) -> str:
+    return environment.get(HEAD_VARIABLE, "").strip()
 
 
 def _bucket(address: str) -> SourceAddress:

@@ -213,8 +213,14 @@ async def test_another_key_opens_nothing(tmp_path: Path) -> None:
         await _mirror(objects, tmp_path / "a", key=StateKey(bytes(32))).open(hold=True)
 
 
+def _kill(mirror: StateMirror) -> None:
+    for task in (mirror._beating, mirror._cleaning, *mirror._begun):
+        if task is not None:
+            task.cancel()
+
+
 @pytest.mark.parametrize("seed", range(60))
-async def test_what_was_stored_survives_kills_and_lost_answers(tmp_path: Path, seed: int) -> None:
+async def test_a_stored_change_survives_kills_and_lost_answers(tmp_path: Path, seed: int) -> None:
     """Each new machine has all that `stored` returned for, and of the change after it all or nothing."""
     chance = random.Random(seed)
     base = await _begun(tmp_path)
@@ -240,18 +246,17 @@ async def test_what_was_stored_survives_kills_and_lost_answers(tmp_path: Path, s
                 for _ in range(chance.randrange(40)):
                     await asyncio.sleep(0)
                 killed = True
+                if not storing.done():
+                    _kill(mirror)
             try:
-                if killed and not storing.done():
-                    storing.cancel()
                 await storing
                 sure = maybe
             except (asyncio.CancelledError, AudiencekitError):
                 killed = True
             if killed:
                 break
-        for task in (mirror._beating, mirror._cleaning):
-            if killed and task is not None:
-                task.cancel()
+        if killed:
+            _kill(mirror)
         if not killed:
             with contextlib.suppress(AudiencekitError):
                 await mirror.close()
