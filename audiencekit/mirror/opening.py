@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from audiencekit.errors import CredentialsRefused, UsageError
+from audiencekit.errors import CredentialsRefused, InputOutputFailed, UsageError
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
 from audiencekit.mirror.objects import BucketObjects
 from audiencekit.mirror.records import Head, MirroredFile
@@ -133,7 +133,7 @@ def open_state(
         address = state_address(environment)
     key = _key(environment)
     objects = BucketObjects(_bucket(address))
-    place = Path(tempfile.mkdtemp(prefix="audiencekit-state-"))
+    place = _new_place()
     loop = LoopThread()
     try:
         root = place / "state"
@@ -148,6 +148,17 @@ def open_state(
     finally:
         loop.close()
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _new_place() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="audiencekit-state-"))
+    except OSError as error:
+        failure = InputOutputFailed(
+            f"there is no place for the working copy of the state: {type(error).__name__}",
+            hint="set TMPDIR to a directory that can be written; a container mounts one in memory (tmpfs)",
+        )
+    raise failure
 
 
 class _Unwritten:
@@ -168,10 +179,11 @@ def _known_head(environment: Mapping[str, str]) -> str:
 
 
 def _bucket(address: str) -> SourceAddress:
-    found = SourceAddress.read(address)
-    if found.scheme not in BUCKETS or found.query:
-        raise UsageError(f"{STATE} is no address of a bucket", hint="give s3://BUCKET/PREFIX, gs://… or az://…")
-    return found
+    if address.partition("://")[0] in BUCKETS:
+        found = SourceAddress.read(address)
+        if not found.query:
+            return found
+    raise UsageError(f"{STATE} is no address of a bucket", hint="give s3://BUCKET/PREFIX, gs://… or az://…")
 
 
 def _key(environment: Mapping[str, str]) -> StateKey:

@@ -18,8 +18,8 @@ class MemoryObjects:
     chance: random.Random = field(default_factory=lambda: random.Random(0))
     losses: float = 0.0
     calls: int = 0
-    count: int = 0
     heeds_conditions: bool = True
+    round_trip_seconds: float = 0.0
 
     def clone(self, losses: float, seed: object) -> MemoryObjects:
         """Return another connection to the same objects, with faults of its own."""
@@ -33,7 +33,7 @@ class MemoryObjects:
             raise NotReached("lost")
 
     async def _answer(self) -> None:
-        await asyncio.sleep(0)
+        await asyncio.sleep(self.round_trip_seconds)
         if self.chance.random() < self.losses:
             raise NotReached("answer lost")
 

@@ -6,17 +6,20 @@ import asyncio
 import contextlib
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed
+from audiencekit.mirror import mirror as mirror_module
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
 from audiencekit.mirror.records import HEAD, LISTS, MARKS, PIECES, Damaged
 from audiencekit.state.files import replace_file
 from audiencekit.state.keys import StateKey
 from tests.mirror.stores import FakeClock, MemoryObjects
+from tests.virtualtime import VirtualClock, run_virtually
 
 KEY = StateKey(bytes(range(32)))
 WORD = b"canary7q3zx"
@@ -128,6 +131,125 @@ async def test_a_holder_that_was_stopped_asks_before_it_sends(tmp_path: Path) ->
     with pytest.raises(AudienceBusy):
         await first.stored()
     await second.close()
+
+
+async def test_a_holder_gives_signs_of_life_while_it_stores_a_large_change(tmp_path: Path) -> None:
+    """Writing it may take longer than others wait."""
+    objects = await _begun(tmp_path)
+    holder = _mirror(objects, tmp_path / "a")
+    await holder.open(hold=True)
+    write, waiting = objects.write, asyncio.Event()
+
+    async def slow(name: str, data: bytes) -> None:
+        await waiting.wait()
+        await write(name, data)
+
+    objects.write = slow  # type: ignore[method-assign]
+    _write(holder, "forgotten", b"x")
+    storing = asyncio.create_task(holder.stored())
+    await _pass(1000)
+    version = holder._version
+    await _pass(1000)
+    assert holder._version != version
+    waiting.set()
+    await storing
+    await holder.close()
+
+
+async def _pass(ticks: int) -> None:
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+
+
+async def _slow_marks(write: Callable[[str, bytes], Awaitable[None]], name: str, data: bytes) -> None:
+    await _pass(100 if name.startswith(MARKS) else 0)
+    await write(name, data)
+
+
+async def test_a_change_outlives_the_caller_that_began_to_store_it(tmp_path: Path) -> None:
+    """A cancelled request does not take the change with it: the next one waits until it is stored."""
+    for ticks in range(30):
+        objects = await _begun(tmp_path)
+        holder = _mirror(objects, tmp_path / f"a{ticks}")
+        await holder.open(hold=True)
+        _write(holder, "forgotten", b"x")
+        storing = asyncio.create_task(holder.stored())
+        await _pass(ticks)
+        storing.cancel()
+        await asyncio.gather(storing, return_exceptions=True)
+        await holder.stored()
+        _kill(holder)
+        looking = _mirror(objects, tmp_path / f"b{ticks}")
+        await looking.open(hold=False)
+        assert _files(looking.root) == {"forgotten": b"x"}
+
+
+async def test_a_kill_between_two_changes_leaves_a_sound_state(tmp_path: Path) -> None:
+    """Marks that were not written yet are no missing ones."""
+    for ticks in range(20):
+        objects = await _begun(tmp_path)
+        holder = _mirror(objects, tmp_path / f"a{ticks}")
+        await holder.open(hold=True)
+        objects.write = partial(_slow_marks, objects.write)  # type: ignore[method-assign]
+        for number in range(3):
+            _write(holder, "forgotten", b"%d" % number)
+            await holder.stored()
+        await _pass(ticks)
+        _kill(holder)
+        looking = _mirror(objects, tmp_path / f"b{ticks}")
+        await looking.open(hold=False)
+        assert _files(looking.root) == {"forgotten": b"2"}
+
+
+async def test_a_sign_of_life_whose_answer_was_lost_is_no_other_holder(tmp_path: Path) -> None:
+    """The head is asked whose it is."""
+    objects = await _begun(tmp_path)
+    holder = _mirror(objects, tmp_path / "a")
+    await holder.open(hold=True)
+    before = holder._version
+    await holder._renew(0)
+    holder._version = before  # as if no attempt had had an answer
+    _write(holder, "forgotten", b"x")
+    await holder.stored()
+    await holder.close()
+    looking = _mirror(objects, tmp_path / "b")
+    await looking.open(hold=False)
+    assert _files(looking.root) == {"forgotten": b"x"}
+
+
+async def test_a_file_that_is_removed_while_it_is_stored_is_no_error(tmp_path: Path) -> None:
+    objects = await _begun(tmp_path)
+    holder = _mirror(objects, tmp_path / "a")
+    await holder.open(hold=True)
+    _write(holder, "forgotten", b"x")
+    found = mirror_module._files_in
+    with pytest.MonkeyPatch.context() as patch:
+        gone = [("gone", tmp_path / "gone")]
+        patch.setattr(mirror_module, "_files_in", lambda *given: [*found(*given), *gone])
+        await holder.stored()
+    await holder.close()
+    looking = _mirror(objects, tmp_path / "b")
+    await looking.open(hold=False)
+    assert _files(looking.root) == {"forgotten": b"x"}
+
+
+def test_no_more_than_five_round_trips_come_before_a_first_request(tmp_path: Path) -> None:
+    """The head; the hold, beside the list of files; their pieces; the pieces of a change beside its list; the head."""
+
+    async def round_trips() -> float:
+        objects = await _begun(tmp_path)
+        await _changed(objects, tmp_path / "a", lambda mirror: [_write(mirror, f"runs/{n}/f", b"x") for n in range(9)])
+        objects.round_trip_seconds, clock = 1.0, VirtualClock()
+        holder = StateMirror(objects, KEY, tmp_path / "b", monotonic=clock.monotonic, sleep=clock.sleep)
+        begun = clock.monotonic()
+        await holder.open(hold=True)
+        _write(holder, "runs/new/f", b"x")
+        await holder.stored()
+        taken = clock.monotonic() - begun
+        await holder.close()
+        return taken
+
+    assert round(run_virtually(round_trips()), 3) == 5
 
 
 async def test_no_state_is_no_empty_state(tmp_path: Path) -> None:
