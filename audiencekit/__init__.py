@@ -74,7 +74,7 @@ _NAMES = {
         "DefinitionRefused EndlessList ExchangeError FileHeld HostRefused IdentifierRejected InputOutputFailed "
         "MalformedAnswer MappingRefused MemoryRefused NotFinished NotFound Outcome PlanRefused "
         "RateLimited Redirected Refused RequestRefused ResumeRefused ServiceError ServiceUnavailable "
-        "SnapshotRefused SourceRefused TemporarilyUnavailable TransportFailed "
+        "SnapshotRefused SourceRefused StateRefused TemporarilyUnavailable TransportFailed "
         "Unauthorized UsageError"
     ),
     "audiencekit.process.startup": "prevent_dumps",

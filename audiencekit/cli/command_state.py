@@ -29,9 +29,9 @@ _CREDENTIALS: Final = (
 )
 _KEY = (
     "the objects in the bucket are sealed under the state key, too",
-    "`audiencekit state copy` to a directory, do it there, and copy it to another prefix",
+    "begin another state with the new key, at another prefix",
 )
-# What would be left on this machine only, or would not open afterwards: the reason, and the cure.
+# Commands that would leave something on this machine only, or a state that cannot be opened: the reason, and the cure.
 _REFUSED: Final = {
     "init": _CREDENTIALS,
     "login": _CREDENTIALS,

@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from audiencekit.errors import AudienceBusy, AudiencekitError, Bug, InputOutputFailed
+from audiencekit.errors import AudienceBusy, AudiencekitError, Bug, InputOutputFailed, StateRefused
 from audiencekit.mirror.objects import Objects, Overtaken, Repeated
 from audiencekit.mirror.records import (
     HEAD,
@@ -32,7 +32,6 @@ from audiencekit.mirror.records import (
     MARKS,
     PIECE_BYTES,
     PIECES,
-    Damaged,
     FileList,
     Head,
     Holder,
@@ -42,6 +41,7 @@ from audiencekit.mirror.records import (
     generation_of,
     mark_name,
     new_name,
+    refusal,
 )
 from audiencekit.state.files import NEW_FILE, make_private_directory
 from audiencekit.state.keys import StateKey
@@ -62,8 +62,8 @@ _JOURNAL: Final = "journal.sqlite"
 class StateMirror:
     """The working copy at `root`, and the objects of its state. `monotonic` returns seconds; `sleep` takes them.
 
-    One event loop runs all methods but `note`. Raises Damaged, InputOutputFailed, and AudienceBusy when another holder
-    is at work.
+    One event loop runs all methods but `note`. Raises StateRefused, InputOutputFailed, and AudienceBusy for another
+    holder that is at work.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class StateMirror:
             try:
                 await read(self._head, least)
                 break
-            except Damaged:  # a holder may have stored another change meanwhile, and removed what it replaced
+            except StateRefused:  # a holder may have stored another change meanwhile, and removed what it replaced
                 await self._read_head()
                 if self._version == version or number + 1 == _LOOKS:
                     raise
@@ -157,7 +157,7 @@ class StateMirror:
         await self._read_list(head, least)
         try:
             await self._fill()
-        except Damaged:
+        except StateRefused:
             shutil.rmtree(self.root, ignore_errors=True)  # it was filled by this attempt
             raise
 
@@ -271,11 +271,13 @@ class StateMirror:
     async def _find_own(self, head: Head) -> None:
         """Take the version of an earlier head of this holder, whose answer was lost. Raises Overtaken for another."""
         found = await self._objects.read(HEAD)
-        holder = None if found is None else self._sealer.open_head(found.data).holder
         own = head.holder or self._head.holder
-        if found is None or holder is None or own is None or holder.token != own.token:
-            raise Overtaken
-        self._version = found.version
+        with contextlib.suppress(StateRefused):  # others have changed it
+            holder = None if found is None else self._sealer.open_head(found.data).holder
+            if found is not None and holder is not None and own is not None and holder.token == own.token:
+                self._version = found.version
+                return
+        raise Overtaken
 
     async def _beat(self) -> None:
         while self._failure is None:
@@ -470,13 +472,13 @@ class StateMirror:
 
             await asyncio.gather(*(fill(place, *piece) for place, piece in enumerate(one.pieces)))
         if target.stat().st_size != one.size:
-            raise Damaged("a file is shorter than its list says")
+            raise refusal("a file is shorter than its list says")
         os.utime(target, ns=(one.changed_at, one.changed_at))
 
     async def _piece(self, name: str, digest: str) -> bytes:
         content = self._sealer.open(name, await self._bytes(name))
         if digest_of(content) != digest:
-            raise Damaged("a piece of a file is another one")
+            raise refusal("a piece of a file is another one")
         return content
 
     async def _bytes(self, name: str) -> bytes | None:
@@ -504,17 +506,17 @@ class StateMirror:
 
 
 def _check_last(head: Head, marks: list[str], least: str) -> int:
-    """Return the generation of the last mark. Raises Damaged for a head before one that it, or `least`, knows."""
+    """Return the generation of the last mark. Raises StateRefused for a head before one that it, or `least`, knows."""
     reached = max(map(generation_of, marks), default=0)
     if reached > head.generation:
-        raise Damaged(f"its head is of change {head.generation}, and change {reached} was reached: it was rolled back")
+        raise refusal(f"its head is of change {head.generation}, and change {reached} was reached: it was rolled back")
     if reached < head.generation - 1:
-        raise Damaged("marks of its changes are missing")
+        raise refusal("marks of its changes are missing")
     generation, _, digest = least.partition(":")
     if least and (not generation.isdecimal() or not digest):
         raise InputOutputFailed("the note of a head is CHANGE:DIGEST", hint="`audiencekit state` prints it")
     if least and (head.generation < int(generation) or (head.generation == int(generation) and head.digest != digest)):
-        raise Damaged(f"its head is of change {head.generation}, before the one that is known, {generation}")
+        raise refusal(f"its head is of change {head.generation}, before the one that is known, {generation}")
     return reached
 
 

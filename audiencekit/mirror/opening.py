@@ -125,8 +125,8 @@ def open_state(
     `load_settings` finds it there. With `hold`, no other command can change the state, and the changes of this one are
     stored before each request leaves, and at the end. A holder that gives no sign of life for `patience_seconds` is
     taken for dead. Raises UsageError for no address of a bucket, CredentialsRefused without a state key, AudienceBusy
-    when another command holds the state, and InputOutputFailed for a state that is not there, cannot be reached, or is
-    not as it was written.
+    when another command holds the state, InputOutputFailed for a state that is not there or cannot be reached, and
+    StateRefused for one that is not as it was written.
     """
     environment = own_environment() if environment is None else environment
     if address is None or address == environment.get(STATE, "").strip():

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import StateRefused
 from audiencekit.state.files import read_json, write_json
 from audiencekit.state.keys import StateKey
 
@@ -29,14 +29,12 @@ _PURPOSE: Final = "mirror"
 _DIGITS: Final = 12  # of a generation in a name, so that names sort by it
 
 
-class Damaged(InputOutputFailed):
-    """An object of the mirror is not as it was written, not the last, or not there."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"the state in the bucket cannot be trusted: {what}; nothing was sent",
-            hint="restore the objects below its prefix from the versions of the bucket, all of one moment",
-        )
+def refusal(reason: str) -> StateRefused:
+    """Return the error for an object that is not as it was written, not the last, or not there."""
+    return StateRefused(
+        f"the state in the bucket cannot be trusted: {reason}; nothing was sent",
+        hint="restore all objects below its prefix as they were at one moment, from the versions of the bucket",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +127,9 @@ class Sealer:
 
     @classmethod
     def of_head(cls, key: StateKey, data: bytes) -> Self:
-        """Return the sealer of the state with this head, which is not yet opened. Raises Damaged."""
+        """Return the sealer of the state with this head, which is not yet opened. Raises StateRefused."""
         if not data.startswith(_MAGIC) or len(data) < len(_MAGIC) + _ID_BYTES + _NONCE_BYTES:
-            raise Damaged("its head is not one")
+            raise refusal("its head is not one")
         return cls(key, data[len(_MAGIC) : len(_MAGIC) + _ID_BYTES])
 
     def seal(self, name: str, content: bytes) -> bytes:
@@ -140,9 +138,9 @@ class Sealer:
         return _MAGIC + self.state_id + nonce + self._cipher.encrypt(nonce, content, name.encode())
 
     def open(self, name: str, data: bytes | None) -> bytes:
-        """Return the content of the object `name`. Raises Damaged."""
+        """Return the content of the object `name`. Raises StateRefused."""
         if data is None:
-            raise Damaged("an object is missing")
+            raise refusal("an object is missing")
         begin = len(_MAGIC) + _ID_BYTES
         try:
             if data[:begin] != _MAGIC + self.state_id:
@@ -150,31 +148,31 @@ class Sealer:
             return self._cipher.decrypt(data[begin : begin + _NONCE_BYTES], data[begin + _NONCE_BYTES :], name.encode())
         except (InvalidTag, ValueError):
             pass
-        raise Damaged("an object was changed, or is of another state or another state key")
+        raise refusal("an object was changed, or is of another state or another state key")
 
     def seal_head(self, head: Head) -> bytes:
         """Return the bytes of the head; two calls return other bytes."""
         return self.seal(HEAD, write_json(head.to_json()))
 
     def open_head(self, data: bytes) -> Head:
-        """Return the head. Raises Damaged."""
+        """Return the head. Raises StateRefused."""
         content = self.open(HEAD, data)
         try:
             return Head.from_json(read_json(content))
         except (ValueError, TypeError, KeyError):
             pass
-        raise Damaged("its head has another form; another version of audiencekit may have written it")
+        raise refusal("its head has another form; another version of audiencekit may have written it")
 
     def open_list(self, head: Head, data: bytes | None) -> FileList:
-        """Return the list of files that `head` names. Raises Damaged."""
+        """Return the list of files that `head` names. Raises StateRefused."""
         content = self.open(head.files, data)
         if digest_of(content) != head.digest:
-            raise Damaged("the list of its files is not the last")
+            raise refusal("the list of its files is not the last")
         try:
             return FileList.from_bytes(content)
         except (ValueError, TypeError, KeyError):
             pass
-        raise Damaged("the list of its files has another form")
+        raise refusal("the list of its files has another form")
 
 
 def digest_of(content: bytes) -> str:

@@ -20,7 +20,7 @@ KEY = "1f" * 32
 
 @dataclass
 class Door:
-    """What the network does to calls: each one, and each answer, is lost with the probability `losses`."""
+    """The network: each call, and each answer, is lost with the probability `losses`."""
 
     application: Callable[..., Iterable[bytes]]
     heeds_conditions: bool = True

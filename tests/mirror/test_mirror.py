@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed
+from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, StateRefused
 from audiencekit.mirror import mirror as mirror_module
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
-from audiencekit.mirror.records import HEAD, LISTS, MARKS, PIECES, Damaged
+from audiencekit.mirror.records import HEAD, LISTS, MARKS, PIECES
 from audiencekit.state.files import replace_file
 from audiencekit.state.keys import StateKey
 from tests.mirror.stores import FakeClock, MemoryObjects
@@ -308,7 +308,7 @@ async def test_every_change_by_an_adversary_is_noticed(tmp_path: Path) -> None:
         try:
             await looking.open(hold=False)
             missed.append((kind, name))
-        except (Damaged, InputOutputFailed):
+        except (StateRefused, InputOutputFailed):
             pass
     assert missed == []
 
@@ -324,14 +324,14 @@ async def test_a_roll_back_of_everything_is_noticed_by_the_note_of_a_head(tmp_pa
     await _changed(objects, tmp_path / "a", lambda mirror: _write(mirror, "forgotten", b"x"))
     looking = _mirror(objects, tmp_path / "b")
     note = (await looking.open(hold=False)).note
-    with pytest.raises(Damaged, match="before the one that is known"):
+    with pytest.raises(StateRefused, match="before the one that is known"):
         await _mirror(MemoryObjects(early), tmp_path / "c").open(hold=False, least=note)
     await _mirror(objects, tmp_path / "d").open(hold=False, least=note)
 
 
 async def test_another_key_opens_nothing(tmp_path: Path) -> None:
     objects = await _begun(tmp_path)
-    with pytest.raises(Damaged):
+    with pytest.raises(StateRefused):
         await _mirror(objects, tmp_path / "a", key=StateKey(bytes(32))).open(hold=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import audiencekit
-from audiencekit.errors import CredentialsRefused, InputOutputFailed, UsageError
+from audiencekit.errors import CredentialsRefused, InputOutputFailed, StateRefused, UsageError
 from audiencekit.mirror import objects as objects_module, opening
 from audiencekit.mirror.opening import begin_state, look_at_state, open_state
 from audiencekit.settings import load_settings
@@ -113,7 +113,7 @@ def test_settings_refuse_a_bucket_that_is_not_open(empty: Path) -> None:
         ({"AUDIENCEKIT_STATE": ""}, UsageError, "no address of a bucket"),
         ({"AUDIENCEKIT_STATE": "sftp://host/state"}, UsageError, "no address of a bucket"),
         ({"AUDIENCEKIT_STATE_HEAD": "7"}, InputOutputFailed, "CHANGE:DIGEST"),
-        ({"AUDIENCEKIT_STATE_HEAD": "2:00"}, InputOutputFailed, "before the one that is known, 2"),
+        ({"AUDIENCEKIT_STATE_HEAD": "2:00"}, StateRefused, "before the one that is known, 2"),
     ],
 )
 def test_a_state_that_cannot_be_opened_is_refused(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from audiencekit.errors import StateRefused
 from audiencekit.mirror.records import (
     HEAD,
-    Damaged,
     FileList,
     Head,
     Holder,
@@ -48,7 +48,7 @@ def test_a_head_and_its_list_come_back(generation: int, files: dict[str, Mirrore
 def test_a_cut_object_is_refused(size: int) -> None:
     """Of any length."""
     data = Sealer.new(KEY).seal_head(Head(1, "lists/1", "00"))[:size]
-    with pytest.raises(Damaged):
+    with pytest.raises(StateRefused):
         Sealer.of_head(KEY, data).open_head(data)
 
 
@@ -58,9 +58,9 @@ def test_an_object_belongs_to_its_name_and_its_state() -> None:
     data = one.seal("pieces/a", b"content")
     other = Sealer(StateKey(bytes(32)), one.state_id)
     for sealer, name, given_data in ((one, "pieces/b", data), (two, "pieces/a", data), (other, "pieces/a", data)):
-        with pytest.raises(Damaged):
+        with pytest.raises(StateRefused):
             sealer.open(name, given_data)
-    with pytest.raises(Damaged, match="missing"):
+    with pytest.raises(StateRefused, match="missing"):
         one.open("pieces/a", None)
     assert one.open("pieces/a", data) == b"content"
 
@@ -68,7 +68,7 @@ def test_an_object_belongs_to_its_name_and_its_state() -> None:
 def test_a_list_that_is_not_that_of_the_head_is_refused() -> None:
     """Also if it is of the same name, as after a roll-back of one object."""
     sealer, head = Sealer.new(KEY), Head(2, "lists/2", digest_of(FileList(2).to_bytes()))
-    with pytest.raises(Damaged, match="not the last"):
+    with pytest.raises(StateRefused, match="not the last"):
         sealer.open_list(head, sealer.seal("lists/2", FileList(1).to_bytes()))
 
 
