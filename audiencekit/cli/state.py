@@ -45,7 +45,10 @@ def begin(as_json: bool) -> None:
 @state.command("show", examples=("state show", "state show --json"))
 @json_option
 def show(as_json: bool) -> None:
-    """Show what the state in the bucket holds: how many files of each kind, how large, and how old."""
+    """Show what the state in the bucket holds.
+
+    For each kind of file: how many there are, how large they are, and when the last one was changed.
+    """
     from audiencekit.mirror.opening import look_at_state
 
     address = _address()
