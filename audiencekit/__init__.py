@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from audiencekit.destinations.ads import AUDIENCE as AUDIENCE, DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.destinations.destination import Destination as Destination
     from audiencekit.errors import *  # noqa: F403
+    from audiencekit.mirror.opening import open_state as open_state
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
     from audiencekit.planning.options import Keywords as Keywords
     from audiencekit.process.startup import prevent_dumps as prevent_dumps
@@ -73,10 +74,11 @@ _NAMES = {
         "DefinitionRefused EndlessList ExchangeError FileHeld HostRefused IdentifierRejected InputOutputFailed "
         "MalformedAnswer MappingRefused MemoryRefused NotFinished NotFound Outcome PlanRefused "
         "RateLimited Redirected Refused RequestRefused ResumeRefused ServiceError ServiceUnavailable "
-        "SnapshotRefused SourceRefused TemporarilyUnavailable TransportFailed "
+        "SnapshotRefused SourceRefused StateRefused TemporarilyUnavailable TransportFailed "
         "Unauthorized UsageError"
     ),
     "audiencekit.process.startup": "prevent_dumps",
+    "audiencekit.mirror.opening": "open_state",
     "audiencekit.pipeline": "check prepare upload upload_async",
     "audiencekit.planning.options": "Keywords",
     "audiencekit.reporting.progress": "NoProgress Progress",

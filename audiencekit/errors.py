@@ -10,6 +10,7 @@ AudiencekitError                    exit 1
 │   ├── DefinitionRefused                     a file that defines audiences breaks rules
 │   ├── SnapshotRefused                       the snapshot of an audience under sync cannot be trusted
 │   ├── MemoryRefused                         the memory of erased people cannot be trusted
+│   ├── StateRefused                          the state in a bucket cannot be trusted
 │   ├── HostRefused                           credentials are not sent to this address
 │   └── ResumeRefused                         the run cannot be resumed
 ├── IdentifierRejected (ValueError) exit 3    one value, in `normalize` or `hash_identifier`
@@ -144,6 +145,10 @@ class SnapshotRefused(Refused):
 
 class MemoryRefused(Refused):
     """The memory of erased people is missing, damaged, older than it was, or of another key or state directory."""
+
+
+class StateRefused(Refused):
+    """The state in a bucket was changed by others, is older than it was, or is of another key: nothing was sent."""
 
 
 class HostRefused(Refused):

@@ -33,10 +33,12 @@ from audiencekit.profile import Profile, find_profile
 from audiencekit.settings_file import ADDRESSES, DEFAULT_PROFILE, fits_service, read_settings_file
 from audiencekit.state.credentials import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.state.directory import user_directory
+from audiencekit.state.durability import working_copy
 from audiencekit.state.files import read_file
 from audiencekit.state.key_command import COMMAND_VARIABLE, GivenKey, KeyCommand
 
 PREFIX: Final = "AUDIENCEKIT_"
+STATE: Final = f"{PREFIX}STATE"
 SETTINGS_FILE: Final = "audiencekit.toml"
 FILE_KEYS: Final = frozenset({"requests_per_minute", "concurrency"})
 SETUP_TABLES: Final = frozenset({"accounts", "lists", "audiences"})  # of a setup, which only `run` reads
@@ -52,7 +54,7 @@ NOTIFICATIONS: Final = ("notify_url", "notify_command", "notify_secret", "ping_u
 FILED: Final = (KEY_NAME, "limiter", "proxy", "notify_url", "notify_secret", "ping_url")  # these hold secrets, too
 FILE_SUFFIX: Final = "_FILE"  # behind the name of a variable: it names a file with the secret
 _QUOTES: Final = ("'", '"')
-_OTHERS: Final = (KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
+_OTHERS: Final = ("state", "state_head", KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
 VARIABLES: Final = frozenset(
     name.upper()
     for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *SECRET_NAMES, *_OTHERS)
@@ -299,8 +301,10 @@ def load_settings(
         has_own_account=given.get("account_id") is not None,
         secrets=_read_secrets(environment, SECRET_NAMES),
         named_secrets=_read_named_secrets(environment),
-        state_dir=_expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir(),
-        key=_read_key(environment),
+        state_dir=_expanded(given["state_dir"]).absolute()
+        if given.get("state_dir")
+        else _state_dir(environment, found),
+        key=read_key(environment),
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
@@ -333,7 +337,7 @@ def _read_limiter(text: str) -> Secret | None:
     return Secret(text)
 
 
-def _read_key(environment: Mapping[str, str]) -> GivenKey:
+def read_key(environment: Mapping[str, str]) -> GivenKey:
     key, command = _read_secrets(environment, (KEY_NAME,)).get(KEY_NAME), environment.get(COMMAND_VARIABLE, "").strip()
     if key is not None and command:
         raise UsageError(f"{PREFIX}KEY and {COMMAND_VARIABLE} are both set", hint="give the state key in one way")
@@ -501,6 +505,28 @@ def _read_bundle(text: str | os.PathLike[str]) -> Path:
             hint="give the full path, from / or ~/",
         )
     return path
+
+
+def _state_dir(environment: Mapping[str, str], found: Mapping[str, Any]) -> Path:
+    """Raises UsageError for a state in a bucket that is not open, and for one that is given twice."""
+    address = state_address(environment)
+    if not address:
+        return _expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir()
+    if "://" not in address:
+        return _read_state_dir(address)
+    if (copy := working_copy(address)) is None:
+        raise UsageError(
+            f"{STATE} names a bucket, and its state is not open", hint="in Python: `with audiencekit.open_state():`"
+        )
+    return copy
+
+
+def state_address(environment: Mapping[str, str]) -> str:
+    """Return the address that AUDIENCEKIT_STATE gives. Raises UsageError if the state is given in two ways."""
+    address = environment.get(STATE, "").strip()
+    if address and environment.get(f"{PREFIX}STATE_DIR", "").strip():
+        raise UsageError(f"{STATE} and {PREFIX}STATE_DIR are both given", hint="give one of them")
+    return address
 
 
 def _default_state_dir() -> Path:

@@ -76,6 +76,11 @@ PAGES: Final = (
             Topic("Single values", ("values",), "The rules of each kind: [identifiers](../identifiers.md)."),
             Topic("Your own pipeline", ("conformance.verifying",), "Guide: [check your own pipeline](../verify.md)."),
             Topic(
+                "A state in a bucket",
+                ("mirror.opening",),
+                "Guide: [a state in a bucket](../resuming.md#a-state-in-a-bucket).",
+            ),
+            Topic(
                 "Settings and safety",
                 ("settings", "process.startup"),
                 "Guides: [settings](../accounts.md#settings-from-the-environment), [privacy](../privacy.md).",

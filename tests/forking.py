@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 MAX_JOB_BYTES = 1 << 17
 MAX_DESCRIPTORS = 1024
 FASTER = "TESTS_FASTER"
+SHORTEST_PATIENCE_SECONDS = 3.0  # of a command for a dead holder of a state in a bucket
 LEFT_OUT = ("audiencekit.integrations", "audiencekit.__main__", "audiencekit.delivery.limiter.redis")
 OTHERS = ("aiohttp", "click", "email_validator", "numpy", "orjson", "phonenumbers", "platformdirs", "tenacity", "yarl")
 HEAVY = ("aiohttp.web", "pyarrow.parquet", "pyarrow.compute", "rich.progress", "cryptography.x509")
@@ -147,11 +148,15 @@ def hasten(times: float) -> None:
     """Lets the clocks of deliveries and of their pace run so many times as fast; those that tell a time stay right."""
     from audiencekit.delivery.limiter.host import HostLimiter, boot_seconds
     from audiencekit.delivery.retry import SystemClock
+    from audiencekit.mirror import opening
 
     sleep, monotonic = SystemClock.sleep, SystemClock.monotonic
     SystemClock.sleep = lambda clock, seconds: sleep(clock, seconds / times)  # type: ignore[method-assign]
     SystemClock.monotonic = lambda clock: monotonic(clock) * times  # type: ignore[method-assign]
     HostLimiter.__init__.__kwdefaults__["now"] = lambda: boot_seconds() * times
+    # Not so short that a process on a busy machine is taken for dead.
+    defaults = opening.open_state.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
+    defaults["patience_seconds"] = max(SHORTEST_PATIENCE_SECONDS, defaults["patience_seconds"] / times)
 
 
 def leave(code: int) -> NoReturn:

@@ -32,6 +32,7 @@ from audiencekit.limits import (
     READ_TIMEOUT_SECONDS,
 )
 from audiencekit.process.connections import Connections, check_authorities, open_tls, read_proxy
+from audiencekit.state.durability import store_changes
 
 # --- One exchange: one request is sent, one answer is received, redirects are not followed ---
 
@@ -131,6 +132,8 @@ class HttpTransport:
         address = self._addresses.find(request.base)
         body = encode_form(request.form) if request.form else request.body
         payload = BodyPayload(body) if body is not None else None
+        if request.method != "GET":
+            await store_changes()
         failed: AudiencekitError
         try:
             return await self._attempt(request, address, payload)

@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import click
 
+from audiencekit.cli.command_state import state_of_command
 from audiencekit.cli.main import manner, note_command, whole_tool_options
 from audiencekit.process.memory import ask_for_memory
 
@@ -121,7 +122,8 @@ class Command(click.Command):
         """Run the command, which the log names. Raises MemoryError where it may not have enough to begin with."""
         note_command(ctx)
         ask_for_memory()
-        return super().invoke(ctx)
+        with state_of_command(ctx):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options that are needed every day; with `--help-all` all of them, group by group."""

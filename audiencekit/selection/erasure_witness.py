@@ -21,6 +21,7 @@ import orjson
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.state.directory import make_missing, user_directory
+from audiencekit.state.durability import is_mirrored
 from audiencekit.state.files import is_ours, make_private_directory, others_may, read_file, replace_file
 
 _MACHINE: Final = Path("/etc/machine-id")
@@ -79,8 +80,9 @@ class Witness:
         try:
             make_missing(self._directory.parent)
             make_private_directory(self._directory)
-            for name in (_name("identity", mark.identity), self._place_name(state_dir)):
-                replace_file(self._directory / name, content)
+            replace_file(self._directory / _name("identity", mark.identity), content)
+            if not is_mirrored(state_dir):  # the working copy of a bucket has another place each time
+                replace_file(self._directory / self._place_name(state_dir), content)
         except (OSError, InputOutputFailed):  # a home that cannot be written, as in many containers
             return False
         return True

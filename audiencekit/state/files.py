@@ -22,6 +22,7 @@ import numpy.typing as npt
 import orjson
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.state.durability import note_change
 
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 
@@ -148,13 +149,13 @@ def check_private(path: Path, *, lost: str) -> None:
 
 def sync_directory(directory: Path) -> None:
     """Make the names in `directory` durable. Windows opens no directory, and NTFS has a journal of names of its own."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | OURS)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+    if hasattr(os, "O_DIRECTORY"):
+        file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | OURS)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+    note_change(directory)
 
 
 FORMAT: Final = "format"

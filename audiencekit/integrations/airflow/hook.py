@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from audiencekit.api.client import AdsClient
@@ -13,7 +15,8 @@ from audiencekit.integrations.airflow.failures import describe_failure
 from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
 from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
 from audiencekit.personal import Secret
-from audiencekit.settings import SECRET_NAMES, Settings
+from audiencekit.process.programs import own_environment
+from audiencekit.settings import SECRET_NAMES, STATE, Settings
 from audiencekit.text import shown
 
 DEFAULT_CONNECTION = "audiencekit_default"
@@ -30,6 +33,20 @@ class AudiencekitHook(BaseHook):
     def __init__(self, conn_id: str = DEFAULT_CONNECTION) -> None:
         super().__init__()
         self.conn_id = conn_id
+
+    @contextlib.contextmanager
+    def state(self, *, hold: bool) -> Iterator[None]:
+        """Have the state of AUDIENCEKIT_STATE open meanwhile, if it is in a bucket. Raises as `open_state`.
+
+        With `hold` no other task can change it.
+        """
+        if "://" not in own_environment().get(STATE, ""):
+            yield
+            return
+        from audiencekit.mirror.opening import open_state
+
+        with open_state(hold=hold, notify=self.log.info):
+            yield
 
     def settings(self) -> Settings:
         """The settings for a run. Raises UsageError for a connection that is missing, or cannot be."""
@@ -53,7 +70,8 @@ class AudiencekitHook(BaseHook):
     def test_connection(self) -> tuple[bool, str]:
         """Whether the account answers, and a line for people."""
         try:
-            return True, asyncio.run(_describe_account(self.settings()))
+            with self.state(hold=False):
+                return True, asyncio.run(_describe_account(self.settings()))
         except AudiencekitError as error:
             return False, describe_failure(error)
 

@@ -21,6 +21,7 @@ from audiencekit.runs.first_pass import in_thread
 from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+from audiencekit.state.durability import is_mirrored
 
 # Arguments that a task gives by itself; and `identifiers`, since many people can read the options of a task in Airflow.
 _NO_OPTIONS: Final = frozenset(
@@ -37,6 +38,7 @@ class PeopleOperator(BaseOperator):
     template_fields: Sequence[str] = ("source", "options")
     required_fields: ClassVar[tuple[str, ...]] = ("source",)
     ui_color = "#d7e8f7"
+    sends = True
 
     def __init__(
         self,
@@ -62,10 +64,13 @@ class PeopleOperator(BaseOperator):
         """The result of `carry_out`. An error that no retry can mend fails the task for good."""
         try:
             require_rendered(self, self.required_fields)
-            settings = AudiencekitHook(self.conn_id).settings()
-            self.log.info("runs are kept in %s: every worker has to see the same directory there", settings.state_dir)
-            self._drainage = Drainage()
-            return self._drainage.run(self.carry_out(settings, LineProgress(sys.stdout), run_id_of(context)))
+            hook = AudiencekitHook(self.conn_id)
+            with hook.state(hold=self.sends):
+                settings = hook.settings()
+                if not is_mirrored(settings.state_dir):
+                    self.log.info("runs are kept in %s: all workers must see the same directory", settings.state_dir)
+                self._drainage = Drainage()
+                return self._drainage.run(self.carry_out(settings, LineProgress(sys.stdout), run_id_of(context)))
         except AudiencekitError as error:
             failure = task_failure(error)
         except asyncio.CancelledError:

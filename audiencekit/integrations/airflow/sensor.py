@@ -103,7 +103,15 @@ class AudienceReadyTrigger(BaseTrigger):
 
     async def _wait(self) -> dict[str, Any]:
         # In a thread, from which all versions of Airflow let a trigger ask for a connection.
-        settings = await sync_to_async(AudiencekitHook(self.conn_id).settings)()
+        hook = AudiencekitHook(self.conn_id)
+        state = hook.state(hold=False)
+        await sync_to_async(state.__enter__)()
+        try:
+            return await self._wait_with(await sync_to_async(hook.settings)())
+        finally:
+            await sync_to_async(state.__exit__)(None, None, None)
+
+    async def _wait_with(self, settings: Settings) -> dict[str, Any]:
         clock, audience_id = SystemClock(), await audience_id_of(self.audience, settings)
         try:
             async with open_client(settings) as client:
@@ -153,8 +161,10 @@ class AudienceReadySensor(BaseSensorOperator):
         """The health of the audience, as JSON."""
         try:
             require_rendered(self, ("audience",))
+            hook = AudiencekitHook(self.conn_id)
             if self.deferrable:
-                AudiencekitHook(self.conn_id).settings()
+                with hook.state(hold=False):
+                    hook.settings()
         except AudiencekitError as error:
             failure = task_failure(error)
         else:
@@ -178,8 +188,11 @@ class AudienceReadySensor(BaseSensorOperator):
     def poke(self, context: Mapping[str, Any]) -> PokeReturnValue:
         """One look. A service that is away is asked again at the next one."""
         try:
-            settings = AudiencekitHook(self.conn_id).settings()
-            readiness = asyncio.run(own_audience(settings, self.audience))
+            hook = AudiencekitHook(self.conn_id)
+            with hook.state(hold=False):
+                settings = hook.settings()
+                readiness = asyncio.run(own_audience(settings, self.audience))
+                health = Health.of(readiness, settings).to_json()
         except AudiencekitError as error:
             if may_pass(error):
                 self.log.warning("%s: asked again in %s s", describe_failure(error), self.poke_interval)
@@ -187,14 +200,16 @@ class AudienceReadySensor(BaseSensorOperator):
             failure = task_failure(error)
         else:
             self.log.info(readiness.to_text())
-            return PokeReturnValue(is_done=readiness.is_targetable, xcom_value=Health.of(readiness, settings).to_json())
+            return PokeReturnValue(is_done=readiness.is_targetable, xcom_value=health)
         raise failure
 
     def execute_complete(self, context: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
         """The health that the trigger has seen, or the failure that it has met."""
         if event["state"] == READY:
             # The facts of this worker's state directory: the triggerer need not have it.
-            return Health.of(from_event(event["readiness"]), AudiencekitHook(self.conn_id).settings()).to_json()
+            hook = AudiencekitHook(self.conn_id)
+            with hook.state(hold=False):
+                return Health.of(from_event(event["readiness"]), hook.settings()).to_json()
         if event["state"] == LATE:
             raise AirflowSensorTimeout(event["message"])
         raise failure_from(event["message"], passing=event["state"] == AWAY)

@@ -19,6 +19,7 @@ from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RequestFacts, RunFacts, Sums
 from audiencekit.runs.store import RUN_HOME, RunOrder, time_of
 from audiencekit.runs.watched import says_of_run
+from audiencekit.state.durability import is_mirrored, note_change
 from audiencekit.state.files import NEW_FILE, explained, hint_for, read_file, read_json, sync_directory, write_json
 from audiencekit.state.keys import StateKey, SubKey
 from audiencekit.state.locks import lock_failure
@@ -77,6 +78,7 @@ class JournalFile:
                 opened._put(RUN, facts.to_json(), key)
                 opened._connection.execute("COMMIT")
                 sync_directory(path.parent)
+                opened._note_change()
             except BaseException:
                 opened.close()
                 raise
@@ -241,10 +243,15 @@ class JournalFile:
                 for entry in entries:
                     entry(self._connection)
                 self._connection.execute("COMMIT")
+                self._note_change()
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def _note_change(self) -> None:
+        if is_mirrored(self._path):
+            note_change(self._path.parent, (self._path.name, self._connection.serialize()))
 
     def _put(self, name: str, content: dict[str, Any], key: SubKey) -> None:
         text = write_json(content)

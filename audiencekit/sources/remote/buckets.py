@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
@@ -168,7 +169,7 @@ def open_bucket(address: SourceAddress) -> ObjectStore:
 
 
 def _client_options(hosts: tuple[str, ...], *, in_plain: bool) -> dict[str, Any]:
-    settings = load_settings(directory=None)
+    settings = load_settings(directory=None, state_dir=Path(os.sep))  # no state: it may be in this bucket
     options: dict[str, Any] = {
         "allow_http": in_plain,
         "connect_timeout": f"{CONNECT_TIMEOUT_SECONDS:.0f}s",

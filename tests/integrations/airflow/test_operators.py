@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,10 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
+from audiencekit.mirror import opening
 from audiencekit.runs.store import TargetLock
 from tests.integrations.airflow.conftest import Service, emulator
+from tests.mirror.stores import MemoryObjects
 
 pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
 PEOPLE = 120
@@ -263,3 +266,32 @@ def test_a_mapped_task_takes_every_argument(provider: Any, source: Path) -> None
     """Airflow looks at the names of the arguments before it maps them."""
     partial = provider.Upload.partial(task_id="mapped", options={"country": "DE"}, dry_run=True, conn_id="x")
     assert partial.expand(source=["a.csv"], audience=["1", "2"]).task_id == "mapped"
+
+
+def test_each_try_on_an_empty_machine_goes_on_with_its_run(
+    provider: Any, service: Service, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the state is in a bucket: a cleared task sends nothing twice, and an erased person stays out."""
+    monkeypatch.delenv("AUDIENCEKIT_STATE_DIR")
+    monkeypatch.setenv("AUDIENCEKIT_STATE", "s3://lists/acme")
+    monkeypatch.setenv("AUDIENCEKIT_KEY", "1f" * 32)
+    objects = MemoryObjects()
+    monkeypatch.setattr(opening, "BucketObjects", lambda _: objects)
+    opening.begin_state("s3://lists/acme")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    audience_id = service.make_audience("Empty machines", tmp_path / "direct")
+    given = {"source": str(source), "audience": audience_id}
+    first = _execute(provider.Upload(task_id="empty", **given))
+    uploads = service.uploads()
+    again = _execute(provider.Upload(task_id="empty", **given))
+    assert (again["run_id"], service.uploads()) == (first["run_id"], uploads)
+    (tmp_path / "asked.csv").write_text("email\ncanary7@example.com\n")
+    _execute(provider.Forget(task_id="forget", source=str(tmp_path / "asked.csv")))
+    synced = _execute(provider.Sync(task_id="sync", **given))
+    assert (synced["rows"]["suppressed"], len(service.emails(audience_id))) == (1, PEOPLE - 1)
+    provider.Sensor(task_id="ready", audience=audience_id).poke({})
+    assert list((tmp_path / "tmp").iterdir()) == []
+    objects.losses = 1.0
+    with pytest.raises(provider.Failed, match="the bucket of the state cannot be used"):
+        _execute(provider.Upload(task_id="away", **given))

@@ -1,0 +1,198 @@
+"""The door to a state in a bucket: opened for a command or a block of a program, in a private working copy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from audiencekit.errors import CredentialsRefused, InputOutputFailed, UsageError
+from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
+from audiencekit.mirror.objects import BucketObjects
+from audiencekit.mirror.records import Head, MirroredFile
+from audiencekit.process.programs import own_environment
+from audiencekit.settings import STATE, read_key, state_address
+from audiencekit.sources.remote.addresses import BUCKETS, SourceAddress
+from audiencekit.sources.remote.remote_file import LoopThread
+from audiencekit.state.directory import check_root
+from audiencekit.state.durability import mirrored
+from audiencekit.state.key_command import KeyCommand
+from audiencekit.state.keys import StateKey, parse_key
+
+HEAD_VARIABLE: Final = f"{STATE}_HEAD"
+
+
+class _Door:
+    """The mirror for other event loops than its own."""
+
+    def __init__(self, mirror: StateMirror, loop: LoopThread, address: str) -> None:
+        self.root, self.address = mirror.root, address
+        self._mirror, self._loop = mirror, loop
+
+    def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
+        """As `durability.Mirror` has it."""
+        self._mirror.note(directory, content)
+
+    async def stored(self) -> None:
+        """As `durability.Mirror` has it."""
+        await asyncio.wrap_future(self._loop.begin(self._mirror.stored()))
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfFile:
+    """The files of one kind, by the first part of their paths: how many, and the time of the last change (UTC)."""
+
+    name: str
+    files: int
+    size_bytes: int
+    changed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateSummary:
+    """The head of a state, and its files by kind."""
+
+    head: Head
+    kinds: tuple[KindOfFile, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """change, head, held_by, files."""
+        return {
+            "change": self.head.generation,
+            "head": self.head.note,
+            "held_by": None if self.head.holder is None else self.head.holder.host,
+            "files": {kind.name: _facts_of(kind) for kind in self.kinds},
+        }
+
+
+def _facts_of(kind: KindOfFile) -> dict[str, Any]:
+    return {"files": kind.files, "bytes": kind.size_bytes, "changed_at": kind.changed_at}
+
+
+def begin_state(address: str, environment: Mapping[str, str] | None = None) -> Head:
+    """Make an empty state at `address`, and return its head.
+
+    Raises UsageError for no address of a bucket, CredentialsRefused without a state key, InputOutputFailed.
+    """
+    environment = own_environment() if environment is None else environment
+    key = _key(environment)
+    objects = BucketObjects(_bucket(address))
+    loop = LoopThread()
+    try:
+        return loop.run(StateMirror(objects, key, Path()).begin())
+    finally:
+        loop.close()
+
+
+def look_at_state(address: str, environment: Mapping[str, str] | None = None) -> StateSummary:
+    """Return what the state at `address` holds, of which no file is read. Raises as `open_state`."""
+    environment = own_environment() if environment is None else environment
+    key = _key(environment)
+    objects = BucketObjects(_bucket(address))
+    loop = LoopThread()
+    try:
+        head, listed = loop.run(StateMirror(objects, key, Path()).look(_known_head(environment)))
+    finally:
+        loop.close()
+    kinds: dict[str, list[MirroredFile]] = {}
+    for path, one in sorted(listed.files.items()):
+        kinds.setdefault(path.partition("/")[0], []).append(one)
+    return StateSummary(head, tuple(_kind_of(name, files) for name, files in kinds.items()))
+
+
+def _kind_of(name: str, files: list[MirroredFile]) -> KindOfFile:
+    changed_at = datetime.fromtimestamp(max(one.changed_at for one in files) // 10**9, UTC)
+    return KindOfFile(name, len(files), sum(one.size for one in files), f"{changed_at:%Y-%m-%dT%H:%M:%SZ}")
+
+
+@contextlib.contextmanager
+def open_state(
+    address: str | None = None,
+    *,
+    hold: bool = True,
+    notify: Callable[[str], None] = lambda _: None,
+    patience_seconds: float = PATIENCE_SECONDS,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Head]:
+    """Have the state at `address`, AUDIENCEKIT_STATE by default, in a private directory meanwhile. Yields its head.
+
+    `load_settings` finds it there. With `hold`, no other command can change the state, and the changes of this one are
+    stored before each request leaves, and at the end. A holder that gives no sign of life for `patience_seconds` is
+    taken for dead. Raises UsageError for no address of a bucket, CredentialsRefused without a state key, AudienceBusy
+    when another command holds the state, InputOutputFailed for a state that is not there or cannot be reached, and
+    StateRefused for one that is not as it was written.
+    """
+    environment = own_environment() if environment is None else environment
+    if address is None or address == environment.get(STATE, "").strip():
+        address = state_address(environment)
+    key = _key(environment)
+    objects = BucketObjects(_bucket(address))
+    place = _new_place()
+    loop = LoopThread()
+    try:
+        root = place / "state"
+        check_root(place)
+        mirror = StateMirror(objects, key, root, patience_seconds=patience_seconds)
+        head = loop.run(mirror.open(hold=hold, notify=notify, least=_known_head(environment)))
+        with mirrored(_Door(mirror, loop, address)) if hold else mirrored(_Unwritten(root, address)):
+            try:
+                yield head
+            finally:
+                loop.run(mirror.close())
+    finally:
+        loop.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _new_place() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="audiencekit-state-"))
+    except OSError as error:
+        failure = InputOutputFailed(
+            f"there is no place for the working copy of the state: {type(error).__name__}",
+            hint="set TMPDIR to a directory that can be written; a container mounts one in memory (tmpfs)",
+        )
+    raise failure
+
+
+class _Unwritten:
+    """A working copy whose changes are dropped at the end."""
+
+    def __init__(self, root: Path, address: str) -> None:
+        self.root, self.address = root, address
+
+    def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
+        """Nothing is stored."""
+
+    async def stored(self) -> None:
+        """Nothing is to be stored: such a command sends no people."""
+
+
+def _known_head(environment: Mapping[str, str]) -> str:
+    return environment.get(HEAD_VARIABLE, "").strip()
+
+
+def _bucket(address: str) -> SourceAddress:
+    if address.partition("://")[0] in BUCKETS:
+        found = SourceAddress.read(address)
+        if not found.query:
+            return found
+    raise UsageError(f"{STATE} is no address of a bucket", hint="give s3://BUCKET/PREFIX, gs://… or az://…")
+
+
+def _key(environment: Mapping[str, str]) -> StateKey:
+    given = read_key(environment)
+    if given is None:
+        raise CredentialsRefused(
+            "a state in a bucket needs its key from elsewhere",
+            hint="set AUDIENCEKIT_KEY, AUDIENCEKIT_KEY_FILE or AUDIENCEKIT_KEY_COMMAND",
+        )
+    if isinstance(given, KeyCommand):
+        return parse_key(given.read(), "the output of the key command")
+    return parse_key(given, "AUDIENCEKIT_KEY")

@@ -1,0 +1,165 @@
+"""Commands whose state is in a bucket: each process begins on an empty machine, and knows all that was done before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Service
+from tests.mirror.machines import Machines
+from tests.mirror.servers import KEY, StateBucket, state_bucket
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import Commands, environment
+
+pytestmark = pytest.mark.services
+PEOPLE = [f"canary{number}@example.com" for number in range(30)]
+
+
+@pytest.fixture
+def bucket() -> Iterator[StateBucket]:
+    with state_bucket() as found:
+        yield found
+
+
+@pytest.fixture
+def machines(commands: Commands, tmp_path: Path, bucket: StateBucket, service: Service) -> Machines:
+    found = Machines(commands, tmp_path, bucket, service.env)
+    assert found.run("state", "init").returncode == 0
+    _write(tmp_path, PEOPLE)
+    return found
+
+
+def _write(directory: Path, people: list[str]) -> None:
+    (directory / "list.csv").write_text("\n".join(["email", *people]) + "\n")
+
+
+def _members(service: Service) -> int:
+    count: int = json.loads(service.get(f"/__members/{service.audience_id}"))["count"]
+    return count
+
+
+def test_each_command_on_an_empty_machine_knows_the_ones_before(
+    machines: Machines, service: Service, bucket: StateBucket, tmp_path: Path
+) -> None:
+    """An upload is in the list of runs, a sync has its snapshot, and an erased person stays out."""
+    audience = ["--audience", service.audience_id]
+    first = machines.run("upload", "list.csv", *audience, "--json")
+    assert first.returncode == 0, first.stderr
+    run_id = json.loads(first.stdout)["run_id"]
+    assert [run["run_id"] for run in json.loads(machines.run("runs", "--json").stdout)] == [run_id]
+    resumed = machines.run("resume", run_id, "--json")
+    assert (resumed.returncode, json.loads(resumed.stdout)["rows"]["sent"]) == (0, len(PEOPLE))
+    synced = machines.run("sync", "list.csv", *audience, "--json")
+    assert synced.returncode == 0, synced.stderr
+    _write(tmp_path, PEOPLE[2:])
+    synced = machines.run("sync", "list.csv", *audience, "--json")
+    assert (synced.returncode, _members(service)) == (0, len(PEOPLE) - 2), synced.stderr
+    assert machines.run("forget", text=PEOPLE[-1]).returncode == 0
+    assert machines.run("sync", "list.csv", *audience).returncode == 0
+    assert machines.run("upload", "list.csv", *audience).returncode == 0
+    assert _members(service) == len(PEOPLE) - 3
+    _check_nothing_is_shown(bucket)
+
+
+def _check_nothing_is_shown(bucket: StateBucket) -> None:
+    """No object and no name holds a value, a hash, the key or the name of a file."""
+    sought = [KEY.encode(), bytes.fromhex(KEY), b"canary", b"email", b"journal"]
+    for person in PEOPLE:
+        hashed = hashlib.sha256(person.encode()).digest()
+        sought += [hashed, hashed.hex().encode()]
+    contents = bucket.contents()
+    assert len(contents) > 10
+    shown = [word for word in sought for name, data in contents.items() if word in data or word in name.encode()]
+    assert shown == []
+    assert {name.rsplit("/", 1)[0] for name in contents} == {"acme", "acme/lists", "acme/marks", "acme/pieces"}
+    assert all(re.fullmatch(r"head|[a-z]+/[0-9a-f-]+", name.removeprefix("acme/")) for name in contents)
+
+
+def test_a_prefix_without_a_state_is_refused(machines: Machines, service: Service, bucket: StateBucket) -> None:
+    """It must not look like an empty memory of erased people; nothing is sent, and the message names the cure."""
+    mistyped = {"AUDIENCEKIT_STATE": bucket.env["AUDIENCEKIT_STATE"] + "2"}
+    done = machines.run("upload", "list.csv", "--audience", service.audience_id, **mistyped)
+    assert (done.returncode, _members(service)) == (74, 0)
+    assert "there is no state at this place: nothing was sent" in done.stderr
+    assert "`audiencekit state init` begins a new state there" in done.stderr
+
+
+def test_a_store_that_ignores_conditions_is_refused_at_the_start(
+    machines: Machines, service: Service, bucket: StateBucket
+) -> None:
+    bucket.door.heeds_conditions = False
+    begun = machines.run("state", "init", AUDIENCEKIT_STATE="s3://lists/other")
+    assert (begun.returncode, [name for name in bucket.names() if name.startswith("other/")]) == (74, [])
+    assert "the bucket ignores the conditions of writes" in begun.stderr
+
+
+def test_a_state_is_begun_once_and_shown(machines: Machines, bucket: StateBucket, service: Service) -> None:
+    """How many files, how large, how old, and the head, which a later command can be made to depend on."""
+    again = machines.run("state", "init")
+    assert (again.returncode, "there is a state at this place already" in again.stderr) == (74, True)
+    assert machines.run("upload", "list.csv", "--audience", service.audience_id).returncode == 0
+    shown = json.loads(machines.run("state", "show", "--json").stdout)
+    assert (shown["held_by"], shown["files"]["runs"]["files"]) == (None, 3)
+    assert shown["files"]["runs"]["bytes"] > 1000
+    assert shown["head"].startswith(f"{shown['change']}:")
+    lines = machines.run("state", "show").stdout
+    assert "runs: 3 files, " in lines
+    later = machines.run("runs", AUDIENCEKIT_STATE_HEAD=f"{shown['change'] + 1}:{'0' * 64}")
+    assert (later.returncode, "cannot be trusted" in later.stderr) == (3, True)
+    assert machines.run("runs", AUDIENCEKIT_STATE_HEAD=shown["head"]).returncode == 0
+
+
+def test_a_state_that_cannot_be_reached_sends_nothing(
+    machines: Machines, service: Service, bucket: StateBucket
+) -> None:
+    bucket.door.losses = 1.0
+    done = machines.run("upload", "list.csv", "--audience", service.audience_id)
+    assert (done.returncode, _members(service)) == (74, 0)
+    assert "the bucket of the state cannot be used" in done.stderr
+    assert KEY not in done.stderr
+
+
+def test_lost_calls_and_answers_of_the_bucket_change_nothing(
+    machines: Machines, service: Service, bucket: StateBucket
+) -> None:
+    bucket.door.losses = 0.1
+    done = machines.run("sync", "list.csv", "--audience", service.audience_id)
+    assert (done.returncode, _members(service)) == (0, len(PEOPLE)), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "message"),
+    [
+        (("login",), {}, "credentials are never kept in a bucket"),
+        (("key", "rotate"), {}, "the objects in the bucket are sealed under the state key, too"),
+        (("open",), {}, "its page would be removed at once"),
+        (("runs",), {"AUDIENCEKIT_STATE_DIR": "/srv/state"}, "AUDIENCEKIT_STATE_DIR are both given"),
+        (("runs",), {"AUDIENCEKIT_KEY": ""}, "a state in a bucket needs its key from elsewhere"),
+        (("runs",), {"AUDIENCEKIT_STATE": "https://lists.example/acme"}, "AUDIENCEKIT_STATE is no address of a bucket"),
+        (("state", "show"), {"AUDIENCEKIT_STATE": "/srv/state"}, "AUDIENCEKIT_STATE names no bucket"),
+    ],
+)
+def test_a_command_without_use_for_a_bucket_is_refused(
+    commands: Commands, tmp_path: Path, arguments: tuple[str, ...], more: dict[str, str], message: str
+) -> None:
+    """Before anything is asked of the bucket, which is none here."""
+    env = environment(tmp_path, {"AUDIENCEKIT_STATE": "s3://lists/acme", "AUDIENCEKIT_KEY": KEY})
+    del env["AUDIENCEKIT_STATE_DIR"]
+    done = commands.run(*arguments, env={**env, **more}, cwd=tmp_path)
+    assert message in done.stderr
+    assert done.returncode in (2, 77)
+
+
+def test_two_commands_on_one_state_do_not_both_send(machines: Machines, service: Service, bucket: StateBucket) -> None:
+    """One of them ends before it sends anything, and says who is at work; the audience is exact."""
+    racing = [machines.begin("sync", "list.csv", "--audience", service.audience_id) for _ in range(3)]
+    ended = [(process.communicate(timeout=PATIENCE_SECONDS)[1], process.returncode) for process in racing]
+    assert {code for _, code in ended} <= {0, 75}
+    assert 0 in {code for _, code in ended}
+    assert all("at work on this state" in text for text, code in ended if code == 75)
+    assert _members(service) == len(PEOPLE)
