@@ -42,7 +42,8 @@ def describe_failure(error: AudiencekitError) -> str:
 # These are arguments of operators; all other options are keys of `options`, or fields of the connection.
 _ARGUMENTS: Final = frozenset({"audience", "source", "rejections", "dry_run", "setup", "names"})
 _CONNECTION: Final = "fill in the fields of the connection"
-_AGAIN: Final = re.compile(r"`audiencekit (?:resume|sync SOURCE --audience|renew --audience) [^`]*`")
+_AGAIN: Final = re.compile(r"`audiencekit (?:sync SOURCE|renew) --audience [^`]*`")
+_RESUME: Final = re.compile(r"`audiencekit resume ([^ `]+)[^`]*`")
 # Remedies of the command line, and those of a task.
 _REMEDIES: Final = {
     "`audiencekit sync SOURCE --audience ID`": "a task of AudienceSyncOperator",
@@ -58,7 +59,8 @@ def in_words_of_a_dag(text: str) -> str:
     """Return a message with what a DAG has in place of commands and options."""
     for command, remedy in _REMEDIES.items():
         text = text.replace(command, remedy)
-    return OPTION.sub(_as_argument, _AGAIN.sub("another try of this task", text))
+    text = _RESUME.sub(r"another try of this task (it continues \1)", _AGAIN.sub("another try of this task", text))
+    return OPTION.sub(_as_argument, text)
 
 
 def _as_argument(found: re.Match[str]) -> str:

@@ -39,7 +39,7 @@ WORDS: dict[str, tuple[Callable[[Path], AudiencekitError], str]] = {
     ),
     "a resumption": (
         lambda _: Refused("x", hint="`audiencekit resume 20261121-000000-12345678` sends the rest"),
-        "x; another try of this task sends the rest",
+        "x; another try of this task (it continues 20261121-000000-12345678) sends the rest",
     ),
     "no account": (
         lambda _: _raised(SETTINGS.require_account),
