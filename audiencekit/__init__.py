@@ -72,7 +72,7 @@ _NAMES = {
     "audiencekit.errors": (
         "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "
         "DefinitionRefused EndlessList ExchangeError FileHeld HostRefused IdentifierRejected InputOutputFailed "
-        "MalformedAnswer MappingRefused MemoryRefused NotFinished NotFound Outcome PlanRefused "
+        "LongWait MalformedAnswer MappingRefused MemoryRefused NotFinished NotFound Outcome PlanRefused "
         "RateLimited Redirected Refused RequestRefused ResumeRefused ServiceError ServiceUnavailable "
         "SnapshotRefused SourceRefused StateRefused TemporarilyUnavailable TransportFailed "
         "Unauthorized UsageError"

@@ -18,6 +18,7 @@ AudiencekitError                    exit 1
 ├── InputOutputFailed               exit 74
 │   └── FileHeld                    exit 75   another process holds a file of the state directory
 ├── NotFinished                     exit 75   part is sent, the rest can follow
+│   └── LongWait                              a wait was longer than its caller allows
 ├── AudienceBusy                    exit 75   another run works on the audience
 ├── CredentialsRefused              exit 77
 └── ExchangeError                             one HTTP exchange that was not confirmed (by outcome)
@@ -195,6 +196,18 @@ class NotFinished(AudiencekitError):
     """Part of the run is confirmed, the rest is not."""
 
     exit_code = 75
+
+
+class LongWait(NotFinished):
+    """The run would have to wait for longer than its caller allows, so it ended; the rest can follow.
+
+    `seconds` is the wait that was due, 0 when it is not known. `has_progress` says whether a request was confirmed
+    before.
+    """
+
+    def __init__(self, message: str, *, seconds: float, has_progress: bool = False, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.seconds, self.has_progress = seconds, has_progress
 
 
 class AudienceBusy(AudiencekitError):

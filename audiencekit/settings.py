@@ -9,6 +9,7 @@ it there. Nor does it say how long runs are kept. It gives the pace, and what is
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -110,6 +111,7 @@ class Settings:
     ping_url: Secret | None = None  # the address that each good run calls
     status_file: Path | None = None  # where a run writes how far it is
     events: Path | None = None  # the file that its runs append their events to; - is stdout
+    longest_wait_seconds: float = math.inf  # without a confirmed request; a longer wait ends a run, as LongWait says
     watch: Watch | None = None  # of its runs, which are those of a command that notifies
     named_secrets: Mapping[str, Mapping[str, Secret]] = field(
         default_factory=dict

@@ -111,7 +111,7 @@ async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Pr
 
     `plan` is called in a thread, with a progress that stops it when this is cancelled. Raises what refuses the target.
     """
-    await look_at_target(session, progress)
+    await look_at_target(session, progress, RetryPolicy.seeded(SystemClock()))
     return await plan_in_thread(progress, plan)
 
 

@@ -20,6 +20,7 @@ from audiencekit.errors import (
     CountMismatch,
     CredentialsRefused,
     ExchangeError,
+    LongWait,
     Outcome,
     RateLimited,
     Refused,
@@ -60,6 +61,7 @@ class RetryPolicy:
     """The retry policy that all requests of a run share: attempts, waits, quota, outages, corrections of the clock.
 
     `request_seconds` is the time that one request may take, from its first byte to the end of its last wait.
+    `longest_wait_seconds` is the time that the run may wait without a confirmed request.
     """
 
     def __init__(
@@ -71,8 +73,11 @@ class RetryPolicy:
         outage: Outage | None = None,
         max_attempts: int = MAX_ATTEMPTS,
         request_seconds: float = REQUEST_SECONDS,
+        longest_wait_seconds: float = math.inf,
     ) -> None:
         self.clock = clock
+        self._longest_wait_seconds = longest_wait_seconds
+        self._confirmed_at = 0.0
         self._randomness = randomness
         self._resigned_at: float | None = None
         self.quota = quota or RetryQuota()
@@ -83,9 +88,10 @@ class RetryPolicy:
     async def with_retries(self, call: Callable[[], Awaitable[T]]) -> T:
         """Return the result of `call`, which is no upload; it is repeated by the same rules as an upload.
 
-        Raises the errors that a retry does not help.
+        Raises the errors that a retry does not help, and LongWait.
         """
         attempts, found = Attempts(self), []
+        self.begin_waiting()
 
         async def attempt() -> Attempted:
             attempts.begin_exchange()
@@ -95,18 +101,40 @@ class RetryPolicy:
                 return error
             return _Uncounted()
 
-        attempted: Any = await retrying(attempts, sleep=self.clock.sleep, is_stopped=lambda: False)(attempt)
+        async def sleep(seconds: float) -> None:
+            if (refusal := self.refuse_wait(seconds)) is not None:
+                raise refusal
+            await self.clock.sleep(seconds)
+
+        attempted: Any = await retrying(attempts, sleep=sleep, is_stopped=lambda: False)(attempt)
         if isinstance(attempted, AudiencekitError):
             raise attempted.bare()
         return found[0]
 
     @classmethod
-    def seeded(cls, clock: Clock) -> RetryPolicy:
+    def seeded(cls, clock: Clock, *, longest_wait_seconds: float = math.inf) -> RetryPolicy:
         """Return a policy with this clock and a random seed: processes that fail together wait differently."""
-        return cls(clock=clock, randomness=random.Random(secrets.randbits(64)))
+        randomness = random.Random(secrets.randbits(64))
+        return cls(clock=clock, randomness=randomness, longest_wait_seconds=longest_wait_seconds)
+
+    def begin_waiting(self) -> None:
+        """Count the time without a confirmed request from now."""
+        self._confirmed_at = self.clock.monotonic()
+
+    @property
+    def patience_seconds(self) -> float:
+        """The seconds that the run may still wait for a confirmed request; infinite where there is no limit."""
+        return self._confirmed_at + self._longest_wait_seconds - self.clock.monotonic()
+
+    def refuse_wait(self, seconds: float) -> LongWait | None:
+        """Return the error that ends the run if it may not wait for so long; None if it may."""
+        if seconds <= max(0.0, self.patience_seconds):
+            return None
+        return LongWait(f"the next request would have to wait for {math.ceil(seconds)} s", seconds=seconds)
 
     def succeeded(self, *, began_at: float, after_resend: bool) -> None:
         """Note that an exchange that began then was confirmed: the quota grows, and an outage ends."""
+        self.begin_waiting()
         self.quota.refund(after_resend=after_resend)
         self.outage.end(began_at=began_at)
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from typing import NoReturn
 
 from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.faults import Reaction
@@ -13,7 +14,7 @@ from audiencekit.delivery.limiter import Pausable
 from audiencekit.delivery.options import OUTAGE, PACE, RATE_LIMIT, RETRY, Listener, Route, Stop
 from audiencekit.delivery.results import Counts
 from audiencekit.delivery.retry import Attempted, Attempts, Clock, retrying
-from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
+from audiencekit.errors import AudiencekitError, Bug, ExchangeError, LongWait, TransportFailed
 from audiencekit.limits import TOLD_PACE_SECONDS, TOLD_WAIT_SECONDS
 from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import without_frames
@@ -94,11 +95,40 @@ class Sending:
         while True:
             await self._gate.wait_until_open()
             began = clock.monotonic()
-            await self._route.limiter.acquire()
+            await self._take_place()
             if (seconds := clock.monotonic() - began) >= TOLD_PACE_SECONDS:
                 self._listener.on_wait(number, seconds, PACE)
             if self._gate.is_open:
                 return
+
+    async def _take_place(self) -> None:
+        """Return when the limiter has given a place, which may take as long as the run may wait."""
+        policy = self._route.policy
+        if math.isinf(policy.patience_seconds):
+            return await self._route.limiter.acquire()
+        place = asyncio.ensure_future(self._route.limiter.acquire())
+        alarm = asyncio.ensure_future(policy.clock.sleep(max(0.0, policy.patience_seconds)))
+        try:
+            await asyncio.wait([place, alarm], return_when=asyncio.FIRST_COMPLETED)
+            if place.done():
+                return place.result()
+        finally:
+            for each in (place, alarm):
+                each.cancel()
+            await asyncio.gather(place, alarm, return_exceptions=True)
+        # Another request may have been confirmed meanwhile: then there is time again.
+        if policy.patience_seconds <= 0:
+            self._end_by(LongWait("the pace leaves no place for the next request", seconds=0.0))
+        return await self._take_place()
+
+    def _allow(self, seconds: float) -> None:
+        """End the delivery when the run may not wait for so long."""
+        if (refusal := self._route.policy.refuse_wait(seconds)) is not None:
+            self._end_by(refusal)
+
+    def _end_by(self, refusal: LongWait) -> NoReturn:
+        self._stop.call(refusal)
+        raise asyncio.CancelledError  # as every wait that a stop ends
 
     async def _rest(self, number: int, attempts: Attempts, seconds: float) -> None:
         if attempts.reaction is Reaction.WAIT:
@@ -107,15 +137,18 @@ class Sending:
             limiter = self._route.limiter
             if isinstance(limiter, Pausable):  # and for all who share the quota
                 await self._stop.wait_for(lambda: limiter.pause(seconds))
+            self._allow(seconds)
         elif attempts.is_probing:
 
             def pause(probes: int) -> float:
                 delay = attempts.probe_delay(probes)
+                self._allow(delay)
                 self._listener.on_wait(number, delay, OUTAGE)
                 return delay
 
             await self._stop.wait_for(lambda: self._route.policy.outage.probe(pause))
         elif seconds > 0:
+            self._allow(seconds)
             self._listener.on_wait(number, seconds, RETRY)
             if seconds >= TOLD_WAIT_SECONDS:
                 until = datetime.fromtimestamp(self._route.policy.clock.now() + seconds, UTC)

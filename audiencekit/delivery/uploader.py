@@ -58,6 +58,7 @@ async def deliver(
 
     The first error that cannot be retried stops the delivery: exchanges under way are finished, and nothing else is
     sent. A cancellation does the same, for a limited time, and is returned as NotFinished; a second one is raised.
+    A wait that is longer than the policy allows stops it with LongWait.
     `journal` is called before the first byte of each request is sent, and when it has ended. A wave waits for attempts
     of earlier waves that may be applied late, so that they cannot undo it; such attempts may also be those of `earlier`
     processes (None in the first process).
@@ -94,6 +95,7 @@ class _Delivery:
 
     async def run(self) -> Delivered:
         """Run all workers to their end, and return the facts."""
+        self._route.policy.begin_waiting()
         workers = [asyncio.create_task(self._work()) for _ in range(self._route.concurrency)]
         try:
             await asyncio.wait(workers)
@@ -158,6 +160,9 @@ class _Delivery:
         wait_seconds = settled_at - self._clock.monotonic()
         if wait_seconds <= 0:
             return
+        if (refusal := self._route.policy.refuse_wait(wait_seconds)) is not None:
+            self._stop.call(refusal)
+            raise asyncio.CancelledError
         if wave not in self._settled:
             self._settled[wave] = 0.0
             seconds = math.ceil(wait_seconds)

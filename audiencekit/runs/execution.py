@@ -56,4 +56,4 @@ async def execute(
 async def _begin(run: Run, session: Session, time: RunClock, progress: Progress, planned: PlannedRun) -> None:
     if run.earlier.confirmed < len(planned.requests):
         removes = any(request.deletes for request in planned.requests)
-        await session.begin(removes=removes, policy=time.retry_policy(), notify=progress.tell)
+        await session.begin(removes=removes, policy=time.retry_policy(run.settings), notify=progress.tell)

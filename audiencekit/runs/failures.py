@@ -12,6 +12,7 @@ from audiencekit.errors import (
     CertificateRefused,
     CredentialsRefused,
     InputOutputFailed,
+    LongWait,
     NotFinished,
     Refused,
     ResumeRefused,
@@ -32,6 +33,8 @@ def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
     if isinstance(error, InputOutputFailed | Bug | ResumeRefused):
         return error
+    if isinstance(error, LongWait):
+        return LongWait(facts, seconds=error.seconds, has_progress=delivered.confirmed > 0)
     if sums.is_touched or isinstance(error, NotFinished):
         return NotFinished(facts, hint=error.hint)
     if delivered.pending_refused or isinstance(error, CertificateRefused):

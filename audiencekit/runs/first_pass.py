@@ -139,7 +139,12 @@ async def accept_plan(
             if run.events.is_on:
                 run.events.planned(report.to_json())
 
+            policy = time.retry_policy(run.settings)
+            policy.begin_waiting()
+
             async def sleep(seconds: float) -> None:
+                if (refusal := policy.refuse_wait(seconds)) is not None:
+                    raise refusal
                 run.events.wait(None, seconds, DOUBT)
                 await time.clock.sleep(seconds)
 

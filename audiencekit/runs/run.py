@@ -91,9 +91,9 @@ class RunClock:
         """The time by the clock of waits."""
         return datetime.fromtimestamp(self.clock.now(), UTC)
 
-    def retry_policy(self) -> RetryPolicy:
-        """A policy that waits by this clock."""
-        return RetryPolicy.seeded(self.clock)
+    def retry_policy(self, settings: Settings) -> RetryPolicy:
+        """A policy that waits by this clock, as long as `settings` allow."""
+        return RetryPolicy.seeded(self.clock, longest_wait_seconds=settings.longest_wait_seconds)
 
 
 # --- One run, as it was begun or opened again: its id, directory, journal, keys and sources ---

@@ -96,7 +96,7 @@ async def deliver_run(
                 session.send,
                 planned.form.open_body,
                 limiter,
-                time.retry_policy(),
+                time.retry_policy(run.settings),
                 run.settings.concurrency,
                 drain_seconds=run.settings.drain_seconds,
             ),

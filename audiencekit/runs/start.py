@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.api.opening import open_client
-from audiencekit.delivery.retry import RetryPolicy, SystemClock
+from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id, is_id_not_name
 from audiencekit.destinations.target import INSTALL
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.journal.facts import RunFacts
+from audiencekit.runs.run import RunClock
 from audiencekit.settings import Settings
 from audiencekit.sources.bytes.files import STANDARD_INPUT
 from audiencekit.sources.databases.databases import DatabaseQuery
@@ -33,7 +34,7 @@ async def audience_id_of(given: str, settings: Settings) -> str:
     """Return the id of the audience `given`; the service is asked for a name. Raises as `find_audience_id`."""
     if is_id_not_name(given):
         return given
-    policy = RetryPolicy.seeded(SystemClock())
+    policy = RunClock().retry_policy(settings)
     async with open_client(settings) as client:
         return await find_audience_id(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
 
@@ -188,12 +189,11 @@ def refuse_changes(facts: RunFacts) -> None:
 # --- The check of a target before a run is begun: a wrong target or secret is found before the source is read ---
 
 
-async def look_at_target(session: Session, progress: Progress) -> None:
+async def look_at_target(session: Session, progress: Progress, policy: RetryPolicy) -> None:
     """Check that the target of `session` exists and may be written.
 
     Raises the error that refuses the run, and NotFinished for a cancellation. Nothing of the run is kept.
     """
-    policy = RetryPolicy.seeded(SystemClock())
     try:
         await session.look(policy=policy, notify=progress.tell)
         return

@@ -22,7 +22,7 @@ from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.first_pass import is_unchanged, plan_again
 from audiencekit.runs.keywords import RunOptions, UploadKeywords
 from audiencekit.runs.reports import find_resumable_run, list_runs
-from audiencekit.runs.run import RunArguments
+from audiencekit.runs.run import RunArguments, RunClock
 from audiencekit.runs.start import audience_id_of, look_at_target
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
@@ -59,7 +59,7 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
     async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
         if named is not None:
             return await named.carry_out(session, pace, progress)
-        await look_at_target(session, progress)
+        await look_at_target(session, progress, RunClock().retry_policy(settings))
         with ExitStack() as stack:
             run = start_run(arguments, stack)
             return await execute(run, session, limiter=pace, progress=progress)
@@ -134,7 +134,7 @@ class NamedRun:
                 why = _LEFT[refusal.reason]
             progress.tell(f"run {run_id} {why}: it is left as it is, and the next one begins")
             break
-        await look_at_target(session, progress)
+        await look_at_target(session, progress, RunClock().retry_policy(self._settings))
         with ExitStack() as stack:
             options = replace(self.arguments.options, run_id=store.next_successor_id(self.run_id))
             run = start_run(replace(self.arguments, options=options), stack)

@@ -170,7 +170,8 @@ class Upload:
         self.clock, self.requests = clock, requests
         self.service = Service(clock, scripts)
         self.progress: list[RequestResult] = []
-        policy = RetryPolicy(clock=clock, randomness=random.Random(seed), quota=options.pop("quota", None))
+        own = {name: options.pop(name) for name in ("quota", "longest_wait_seconds") if name in options}
+        policy = RetryPolicy(clock=clock, randomness=random.Random(seed), **own)
         concurrency = options.pop("concurrency", 4)
         self._route = Route(self.service.send, OperationsBody, limiter or Unlimited(), policy, concurrency)
         self._journal: Journal | None = options.pop("journal", None)

@@ -12,6 +12,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
     EndlessList,
+    LongWait,
     Outcome,
     RateLimited,
     RequestRefused,
@@ -62,3 +63,21 @@ def test_a_lasting_fault_is_raised(
     with pytest.raises(type(failure)):
         virtually(policy.with_retries(call))
     assert len(made) == (calls or 4)
+
+
+@pytest.mark.parametrize(("longest_seconds", "calls"), [(59.0, 1), (130.0, 3)])
+def test_a_wait_is_as_long_as_the_caller_allows(
+    longest_seconds: float, calls: int, virtually: Callable[..., Any], clock: VirtualClock
+) -> None:
+    """All waits of the call together: each of these 429 asks for a minute."""
+    made: list[int] = []
+
+    async def call() -> str:
+        made.append(1)
+        raise LIMITED
+
+    policy = RetryPolicy(clock=clock, randomness=random.Random(1), longest_wait_seconds=longest_seconds)
+    with pytest.raises(LongWait) as caught:
+        virtually(policy.with_retries(call))
+    assert caught.value.seconds >= 60
+    assert len(made) == calls

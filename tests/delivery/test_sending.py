@@ -14,6 +14,7 @@ from audiencekit.delivery.retry import Clock
 from audiencekit.delivery.sending import Gate
 from audiencekit.errors import (
     InputOutputFailed,
+    LongWait,
     MalformedAnswer,
     Outcome,
     RateLimited,
@@ -210,6 +211,39 @@ def test_dead_service_is_not_stormed(virtually: Any, clock: Clock) -> None:
     delivered = virtually(upload.run())
     assert isinstance(delivered.error, TemporarilyUnavailable)
     assert delivered.attempts == len(upload.service.sent) <= 32 + 100
+
+
+# The script of a delivery at a pace, and the shortest and the longest wait that ends it.
+WAITS: dict[str, tuple[list[Packed], dict[int, list[Step]], float, float, float]] = {
+    "a 429": ([Packed(1), Packed(2)], {2: [limited(100.0)]}, 600, 100, 102),
+    "short ones in a row": ([Packed(1), Packed(2)], {2: [limited(20.0)] * 9}, 600, 20, 22),
+    "a Retry-After": ([Packed(1), Packed(2)], {2: [busy(200.0)]}, 600, 200, 202),
+    "an outage": ([Packed(1), Packed(2)], {2: [unreached()] * 99}, 600, 0, 64),
+    "a request in doubt": ([Packed(1), Packed(2, wave=2)], {1: [lost()]}, 600, 890, 900),
+    "the pace": (plan(3), {}, 1, 0, 0),
+}
+
+
+@pytest.mark.parametrize("case", WAITS)
+def test_a_wait_that_the_caller_does_not_allow_ends_the_delivery(virtually: Any, clock: Clock, case: str) -> None:
+    """After what was confirmed: the time is counted since then. Without a limit the delivery ends well."""
+    requests, scripts, pace, shortest, longest = WAITS[case]
+    given = {"concurrency": 1, "limiter": PacedLimiter(pace, clock=clock)}
+    ended = Upload(clock, requests, scripts, longest_wait_seconds=50.0, **given)
+    delivered = virtually(ended.run())
+    assert isinstance(delivered.error, LongWait)
+    assert shortest <= delivered.error.seconds <= longest
+    assert delivered.confirmed == 1
+    assert ended.ended_at <= 55.0
+    if case != "an outage":
+        given["limiter"] = PacedLimiter(pace, clock=clock)
+        assert virtually(Upload(clock, requests, scripts, **given).run()).is_complete
+
+
+def test_a_slow_pace_is_no_long_wait_while_requests_are_confirmed(virtually: Any, clock: Clock) -> None:
+    """Several requests wait for their places, each for longer than the limit, and none of them alone."""
+    given = {"concurrency": 4, "limiter": PacedLimiter(2, clock=clock)}
+    assert virtually(Upload(clock, plan(8), longest_wait_seconds=40.0, **given).run()).is_complete
 
 
 def test_a_byte_leaves_only_after_it_was_announced(virtually: Any, clock: Clock) -> None:

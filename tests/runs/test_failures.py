@@ -24,6 +24,7 @@ from audiencekit.errors import (
     CountMismatch,
     CredentialsRefused,
     InputOutputFailed,
+    LongWait,
     NotFinished,
     NotFound,
     RateLimited,
@@ -96,6 +97,17 @@ def test_interruption_is_not_finished() -> None:
         clock = VirtualClock()
         delivered = run_virtually(interrupted(Upload(clock, plan(40), concurrency=1), moment))
         assert failure_of(delivered, Sums().plus(delivered)).exit_code == 75
+
+
+@pytest.mark.parametrize(("first", "has_progress"), [(1, False), (3, True)])
+def test_a_long_wait_can_be_resumed_after_it(first: int, has_progress: bool) -> None:
+    """75, with the wait, and whether this process confirmed anything."""
+    upload = Upload(VirtualClock(), plan(4), {first: [LIMITED]}, concurrency=1, longest_wait_seconds=5.0)
+    delivered = run_virtually(upload.run())
+    failure = failure_of(delivered, Sums(confirmed=7).plus(delivered))
+    assert isinstance(failure, LongWait)
+    assert (failure.exit_code, failure.has_progress) == (75, has_progress)
+    assert 60 <= failure.seconds <= 62
 
 
 def test_patience_of_a_run_is_a_policy_of_its_own() -> None:

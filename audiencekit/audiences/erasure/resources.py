@@ -68,7 +68,7 @@ def erasure_resources(
 
     return ErasureResources(
         limiter=limiter,
-        policy=time.retry_policy(),
+        policy=time.retry_policy(settings),
         lock=lock,
         doubts=PendingRequests(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
         leave=leave,

@@ -292,7 +292,7 @@ def open_snapshot_run(
     snapshot = HeldSnapshot(run.settings, audience_id, stack, rebuild=rebuild, now=time.now)
     stamping = AudienceStamp(
         client, audience_id, snapshot.directory, snapshot.key,
-        policy=time.retry_policy(), is_rebuild=rebuild, notify=progress.tell,
+        policy=time.retry_policy(run.settings), is_rebuild=rebuild, notify=progress.tell,
     )  # fmt: skip
     session = AudienceSession(client, run.facts.account_id, audience_id)
     return SnapshotRun(run, snapshot, stamping, session, time, progress)

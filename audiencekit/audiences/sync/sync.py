@@ -28,7 +28,7 @@ from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.journal.facts import RENEW, SYNC
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
-from audiencekit.runs.run import RunArguments
+from audiencekit.runs.run import RunArguments, RunClock
 from audiencekit.runs.start import audience_id_of, look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
@@ -63,7 +63,7 @@ async def sync_async(
     allowed = check_sync(about_source, options.settings, allow_shrink, replace=replace)
     plain = plain_keywords(about_source, few_people=options.settings.few_people)
     target = Target.audience(await audience_id_of(audience, options.settings))
-    await look_at_target(target.connect(options.settings), options.progress)
+    await look_at_target(target.connect(options.settings), options.progress, RunClock().retry_policy(options.settings))
     arguments = RunArguments(source=source, target=target, keywords=plain, options=options, operation=SYNC)
     planner = functools.partial(SyncPlanner, allowed_shrink=allowed, all_members=rebuild)
     return await run_on_snapshot(arguments, planner, rebuild=rebuild)

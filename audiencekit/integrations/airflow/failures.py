@@ -1,12 +1,14 @@
-"""How a task fails: for good, or to be tried again."""
+"""How a task fails: for good, or to be tried again; and its messages, in words of a DAG."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ServiceUnavailable, UsageError
+from audiencekit.integrations.airflow.connection import LABELS
 from audiencekit.integrations.airflow.versions import AirflowException, AirflowFailException
-from audiencekit.text import shown
+from audiencekit.text import OPTION, shown
 
 # The command line leaves with these when the same call may succeed later; every other error stays what it is.
 _PASSING: Final = frozenset({ServiceUnavailable.exit_code, InputOutputFailed.exit_code, NotFinished.exit_code})
@@ -32,7 +34,42 @@ def failure_from(message: str, *, passing: bool) -> AirflowException:
 
 def describe_failure(error: AudiencekitError) -> str:
     """The message and what to do next, in one line."""
-    return shown("; ".join(filter(None, (str(error), error.hint))))
+    return shown(in_words_of_a_dag("; ".join(filter(None, (str(error), error.hint)))))
+
+
+# --- Messages of the library in the words of a DAG: arguments of operators, fields of the connection, other tasks ---
+
+# These are arguments of operators; all other options are keys of `options`, or fields of the connection.
+_ARGUMENTS: Final = frozenset({"audience", "source", "rejections", "dry_run", "setup", "names"})
+_CONNECTION: Final = "fill in the fields of the connection"
+_AGAIN: Final = re.compile(r"`audiencekit (?:sync SOURCE|renew) --audience [^`]*`")
+_RESUME: Final = re.compile(r"`audiencekit resume ([^ `]+)[^`]*`")
+# Remedies of the command line, and those of a task.
+_REMEDIES: Final = {
+    "`audiencekit sync SOURCE --audience ID`": "a task of AudienceSyncOperator",
+    "`audiencekit init` asks for it and keeps it": _CONNECTION,
+    "`audiencekit init` asks for the service and keeps it": _CONNECTION,
+    "set them in the environment, or `audiencekit login`; `audiencekit init` sets up all of it":
+        f"{_CONNECTION}, or set them in the environment of the workers",
+    "then `audiencekit login` makes a token that may": "then put a new token into the connection",
+}  # fmt: skip
+
+
+def in_words_of_a_dag(text: str) -> str:
+    """Return a message with what a DAG has in place of commands and options."""
+    for command, remedy in _REMEDIES.items():
+        text = text.replace(command, remedy)
+    text = _RESUME.sub(r"another try of this task (it continues \1)", _AGAIN.sub("another try of this task", text))
+    return OPTION.sub(_as_argument, text)
+
+
+def _as_argument(found: re.Match[str]) -> str:
+    name, literal = found.groups()
+    if name in _ARGUMENTS:
+        return f"`{name}={literal or '…'}`"
+    if name in LABELS:
+        return f"the field {LABELS[name]!r} of the connection"
+    return f"`options={{{name!r}: {literal or '…'}}}`"
 
 
 def require_rendered(task: Any, required: tuple[str, ...]) -> None:

@@ -31,7 +31,7 @@ def get_provider_info() -> dict[str, Any]:
         "connection-types": [connection],
         "operators": [{"integration-name": "audiencekit", "python-modules": [f"{_ROOM}.operators"]}],
         "sensors": [{"integration-name": "audiencekit", "python-modules": [f"{_ROOM}.sensor"]}],
-        "triggers": [{"integration-name": "audiencekit", "python-modules": [f"{_ROOM}.sensor"]}],
+        "triggers": [{"integration-name": "audiencekit", "python-modules": [f"{_ROOM}.sensor", f"{_ROOM}.deferral"]}],
     }
 
 

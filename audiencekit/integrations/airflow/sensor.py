@@ -36,6 +36,7 @@ from audiencekit.integrations.airflow.versions import (
     PokeReturnValue,
     TriggerEvent,
     conf,
+    in_seconds,
 )
 from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
@@ -152,7 +153,7 @@ class AudienceReadySensor(BaseSensorOperator):
         timeout: timedelta | float = DEFAULT_TIMEOUT,
         **kwargs: Any,
     ) -> None:
-        super().__init__(poke_interval=_seconds(poke_interval), timeout=_seconds(timeout), **kwargs)
+        super().__init__(poke_interval=in_seconds(poke_interval), timeout=in_seconds(timeout), **kwargs)
         self.audience = audience
         self.deferrable = deferrable
         self.conn_id = conn_id
@@ -213,7 +214,3 @@ class AudienceReadySensor(BaseSensorOperator):
         if event["state"] == LATE:
             raise AirflowSensorTimeout(event["message"])
         raise failure_from(event["message"], passing=event["state"] == AWAY)
-
-
-def _seconds(time: timedelta | float) -> float:
-    return time.total_seconds() if isinstance(time, timedelta) else time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 try:
@@ -52,9 +53,15 @@ __all__ = [
     "PokeReturnValue",
     "TriggerEvent",
     "conf",
+    "in_seconds",
     "mask_secret",
     "unlogged_secrets",
 ]
+
+
+def in_seconds(time: timedelta | float) -> float:
+    """Return a time as arguments of operators have it, in seconds."""
+    return time.total_seconds() if isinstance(time, timedelta) else time
 
 
 @contextmanager

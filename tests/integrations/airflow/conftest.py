@@ -11,7 +11,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -137,7 +139,7 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
             monkeypatch.setenv(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from audiencekit.integrations.airflow import hook, operators, sensor, versions
+        from audiencekit.integrations.airflow import deferral, failures, hook, operators, sensor, versions
 
         try:
             from airflow.sdk.exceptions import TaskDeferred
@@ -154,8 +156,23 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
         DoNotReachUpload = operators.DoNotReachUploadOperator
         Sensor = sensor.AudienceReadySensor
         Trigger = sensor.AudienceReadyTrigger
+        DeferralTrigger = deferral.DeferralTrigger
+        Waiting = deferral.Waiting
+        describe_failure = staticmethod(failures.describe_failure)
         Deferred = TaskDeferred
         Failed = versions.AirflowException
         FailedForGood = versions.AirflowFailException
 
     return Provider
+
+
+def context_of(task: Any, *, run: str = "manual__1", map_index: int = -1) -> dict[str, Any]:
+    """Return the part of a context that the operators read."""
+    ti = SimpleNamespace(dag_id="dag", task_id=task.task_id, run_id=run, map_index=map_index)
+    return {"ti": ti, "dag_run": SimpleNamespace(run_after=datetime(2026, 11, 21, tzinfo=UTC))}
+
+
+def run_task(task: Any, **given: Any) -> Any:
+    # Airflow wraps `execute` so that tasks are not called by tasks; here the test is the runner.
+    execute = getattr(type(task).execute, "__wrapped__", type(task).execute)
+    return execute(task, context_of(task, **given))

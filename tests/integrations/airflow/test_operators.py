@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
 from audiencekit.mirror import opening
 from audiencekit.runs.store import TargetLock
-from tests.integrations.airflow.conftest import Service, emulator
+from tests.integrations.airflow.conftest import Service, emulator, run_task
 from tests.mirror.stores import MemoryObjects
 
 pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
@@ -30,31 +28,19 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def _context(task: Any, *, run: str = "manual__1", map_index: int = -1) -> dict[str, Any]:
-    """Return the part of a context that the operators read."""
-    ti = SimpleNamespace(dag_id="dag", task_id=task.task_id, run_id=run, map_index=map_index)
-    return {"ti": ti, "dag_run": SimpleNamespace(run_after=datetime(2026, 11, 21, tzinfo=UTC))}
-
-
-def _execute(task: Any, **given: Any) -> Any:
-    # Airflow wraps `execute` so that tasks are not called by tasks; here the test is the runner.
-    execute = getattr(type(task).execute, "__wrapped__", type(task).execute)
-    return execute(task, _context(task, **given))
-
-
 def test_an_audience_is_given_by_its_name(provider: Any, service: Service, source: Path, tmp_path: Path) -> None:
     """The service says which one it is, also to a dry run of a sync; its id is in the report."""
     audience_id = service.make_audience("By its name", tmp_path)
     given = {"source": str(source), "audience": "By its name"}
-    planned = _execute(provider.Sync(task_id="plan", dry_run=True, **given))
-    report = _execute(provider.Upload(task_id="named", **given))
+    planned = run_task(provider.Sync(task_id="plan", dry_run=True, **given))
+    report = run_task(provider.Upload(task_id="named", **given))
     assert (planned["verdict"], report["audience_id"]) == ("ready", audience_id)
 
 
 def test_the_report_has_no_identifier(provider: Any, service: Service, source: Path, request: Any) -> None:
     """It can be an XCom: it is JSON, and counts."""
     task = provider.Upload(task_id=request.node.name, source=str(source), audience=service.audience_id)
-    report = _execute(task)
+    report = run_task(task)
     assert (report["state"], report["rows"]["sent"]) == ("complete", PEOPLE)
     assert report["run_id"].startswith("20261121-000000-")
     assert "@" not in json.dumps(report)
@@ -63,10 +49,10 @@ def test_the_report_has_no_identifier(provider: Any, service: Service, source: P
 def test_a_task_that_was_cleared_sends_nothing_twice(provider: Any, service: Service, source: Path) -> None:
     """Another DAG run and another mapped task are others."""
     task = provider.Upload(task_id="cleared", source=str(source), audience=service.audience_id)
-    first, sent = _execute(task), service.uploads()
-    assert _execute(task) == first
+    first, sent = run_task(task), service.uploads()
+    assert run_task(task) == first
     assert service.uploads() == sent
-    others = [_execute(task, run="manual__2"), _execute(task, map_index=0), _execute(task, map_index=1)]
+    others = [run_task(task, run="manual__2"), run_task(task, map_index=0), run_task(task, map_index=1)]
     assert len({report["run_id"] for report in [first, *others]}) == 4
 
 
@@ -74,32 +60,32 @@ def test_a_dry_run_sends_nothing(provider: Any, service: Service, source: Path) 
     """Its XCom is the plan; what would be refused fails."""
     sent = service.uploads()
     given = {"audience": service.audience_id, "dry_run": True}
-    plan = _execute(provider.Upload(task_id="dry", source=str(source), **given))
+    plan = run_task(provider.Upload(task_id="dry", source=str(source), **given))
     assert (plan["verdict"], plan["plan"]["records"]) == ("ready", PEOPLE)
     source.write_text("email\nnobody\nnobody\n")
     with pytest.raises(provider.FailedForGood, match="rejected"):
-        _execute(provider.Upload(task_id="dry2", source=str(source), **given))
+        run_task(provider.Upload(task_id="dry2", source=str(source), **given))
     assert service.uploads() == sent
 
 
 def test_people_are_put_on_the_list_of_the_account(provider: Any, source: Path) -> None:
     """It is created when it is missing; a second try sends nothing."""
     task = provider.DoNotReachUpload(task_id="keep_out", source=str(source))
-    report = _execute(task)
+    report = run_task(task)
     assert (report["state"], report["rows"]["sent"]) == ("complete", PEOPLE)
-    assert _execute(task) == report
+    assert run_task(task) == report
 
 
 def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, source: Path, tmp_path: Path) -> None:
     """A dry run counts the changes and sends none; a second try finds nothing left to change."""
     given = {"source": str(source), "audience": service.make_audience("made equal", tmp_path)}
     sent = service.uploads()
-    plan = _execute(provider.Sync(task_id="look", dry_run=True, **given))
+    plan = run_task(provider.Sync(task_id="look", dry_run=True, **given))
     assert (plan["verdict"], plan["plan"]["records"], service.uploads()) == ("ready", PEOPLE, sent)
-    report = _execute(provider.Sync(task_id="sync", **given))
+    report = run_task(provider.Sync(task_id="sync", **given))
     assert (report["state"], report["rows"]["sent"]) == ("complete", PEOPLE)
     sent = service.uploads()
-    assert _execute(provider.Sync(task_id="sync", **given))["rows"]["unchanged"] == PEOPLE
+    assert run_task(provider.Sync(task_id="sync", **given))["rows"]["unchanged"] == PEOPLE
     assert service.uploads() == sent
 
 
@@ -120,12 +106,12 @@ def test_people_are_forgotten(provider: Any, service: Service, asked: Path, tmp_
     audience_id = service.make_audience("with people who ask", tmp_path)
     both = tmp_path / "both.csv"
     both.write_text(f"email\ncanary.stays@example.org\n{_asked(tmp_path)}\n")
-    assert _execute(provider.Upload(task_id="before", source=str(both), audience=audience_id))["rows"]["sent"] == 2
-    receipt = _execute(provider.Forget(task_id="forget", source=str(asked), options={"do_not_reach": True}))
+    assert run_task(provider.Upload(task_id="before", source=str(both), audience=audience_id))["rows"]["sent"] == 2
+    receipt = run_task(provider.Forget(task_id="forget", source=str(asked), options={"do_not_reach": True}))
     assert (receipt["state"], receipt["asked"]) == ("complete", 2)
     assert receipt["do_not_reach"]["state"] == "confirmed"
     assert len(service.emails(audience_id)) == 1
-    again = _execute(provider.Upload(task_id="after", source=str(both), audience=audience_id))
+    again = run_task(provider.Upload(task_id="after", source=str(both), audience=audience_id))
     assert (again["rows"]["sent"], again["rows"]["suppressed"]) == (1, 1)
     output = capsys.readouterr()
     assert not any("canary" in text for text in (json.dumps(receipt), output.out, output.err))
@@ -140,9 +126,9 @@ def test_an_erasure_that_ended_early_is_finished_by_the_next_try(
         TargetLock(home / "state", service.account_id, Target.audience(service.audience_id), "other"),
         pytest.raises(provider.Failed, match="a retry of this task goes on") as caught,
     ):
-        _execute(task)
+        run_task(task)
     assert not isinstance(caught.value, provider.FailedForGood)
-    receipt = _execute(task)
+    receipt = run_task(task)
     assert receipt["state"] == "complete"
     assert receipt["erasure_id"] in str(caught.value)
 
@@ -170,7 +156,7 @@ def test_mapped_tasks_share_the_pace(
             for each in audiences
         ]
         with ThreadPoolExecutor() as pool:
-            reports = list(pool.map(lambda index: _execute(tasks[index], map_index=index), range(2)))
+            reports = list(pool.map(lambda index: run_task(tasks[index], map_index=index), range(2)))
         sent = [each for each in json.loads(slow.ask("/__requests")) if each["path"].endswith("/users")]
     assert [report["rows"]["sent"] for report in reports] == [PEOPLE, PEOPLE]
     assert len(sent) == sum(report["requests"]["planned"] for report in reports) >= 4
@@ -181,7 +167,7 @@ CLEAR: dict[str, tuple[dict[str, Any], str]] = {
     "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
     "another type": ({"conn_id": "database"}, "connection 'database' is not of type audiencekit"),
     "wrong account": ({"conn_id": "wrong_account"}, "; check the account id, and that the user"),
-    "an unknown audience": ({"audience": "zzzz"}, "has no audience zzzz: nothing was sent"),
+    "an unknown audience": ({"audience": "zzzz"}, "has no audience zzzz: nothing was read, and nothing was sent"),
     "what is no id": ({"audience": "../x"}, "audience"),
     "an empty audience": ({"audience": ""}, "the field 'audience' of task 'clear' is empty"),
     "an XCom that was not there": ({"audience": "None"}, "the field 'audience' of task 'clear' is empty"),
@@ -209,7 +195,7 @@ def test_a_fault_that_no_retry_can_mend_is_one_clear_error(
         setattr(task, name, value)
     sent = service.uploads()
     with pytest.raises(provider.FailedForGood) as caught:
-        _execute(task, run=case)
+        run_task(task, run=case)
     assert message in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -234,7 +220,7 @@ def test_every_task_says_so(
     audience = {"audience": service.audience_id} if operator == "Sync" else {}
     sent = service.uploads()
     with pytest.raises(provider.FailedForGood) as caught:
-        _execute(getattr(provider, operator)(**{"task_id": "clear", "source": str(asked)} | audience | changed))
+        run_task(getattr(provider, operator)(**{"task_id": "clear", "source": str(asked)} | audience | changed))
     assert message in str(caught.value)
     assert service.uploads() == sent
 
@@ -247,7 +233,7 @@ def test_a_service_that_is_away_may_be_tried_again(
     monkeypatch.setenv("AIRFLOW_CONN_AWAY", json.dumps(connection))
     task = provider.Upload(task_id="away", source=str(source), audience=service.audience_id, conn_id="away")
     with pytest.raises(provider.Failed, match="a retry of this task goes on") as caught:
-        _execute(task)
+        run_task(task)
     assert not isinstance(caught.value, provider.FailedForGood)
 
 
@@ -282,16 +268,16 @@ def test_each_try_on_an_empty_machine_goes_on_with_its_run(
     (tmp_path / "tmp").mkdir()
     audience_id = service.make_audience("Empty machines", tmp_path / "direct")
     given = {"source": str(source), "audience": audience_id}
-    first = _execute(provider.Upload(task_id="empty", **given))
+    first = run_task(provider.Upload(task_id="empty", **given))
     uploads = service.uploads()
-    again = _execute(provider.Upload(task_id="empty", **given))
+    again = run_task(provider.Upload(task_id="empty", **given))
     assert (again["run_id"], service.uploads()) == (first["run_id"], uploads)
     (tmp_path / "asked.csv").write_text("email\ncanary7@example.com\n")
-    _execute(provider.Forget(task_id="forget", source=str(tmp_path / "asked.csv")))
-    synced = _execute(provider.Sync(task_id="sync", **given))
+    run_task(provider.Forget(task_id="forget", source=str(tmp_path / "asked.csv")))
+    synced = run_task(provider.Sync(task_id="sync", **given))
     assert (synced["rows"]["suppressed"], len(service.emails(audience_id))) == (1, PEOPLE - 1)
     provider.Sensor(task_id="ready", audience=audience_id).poke({})
     assert list((tmp_path / "tmp").iterdir()) == []
     objects.losses = 1.0
     with pytest.raises(provider.Failed, match="the bucket of the state cannot be used"):
-        _execute(provider.Upload(task_id="away", **given))
+        run_task(provider.Upload(task_id="away", **given))
