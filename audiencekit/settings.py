@@ -43,7 +43,7 @@ SETUP_TABLES: Final = frozenset({"accounts", "lists", "audiences"})  # of a setu
 CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
 MAX_FILE_BYTES: Final = 64_000
 NETWORK: Final = ("proxy", "ca_bundle")
-RULES: Final = ("allow_host", "limiter", "few_people", "retention", "grace_seconds")
+RULES: Final = ("allow_host", "limiter", "few_people", "retention", "grace_seconds", "audit_names")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
@@ -64,6 +64,8 @@ MOST_GRACE_SECONDS: Final = 3_600
 _MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
+AuditNames: TypeAlias = Literal["clear", "keyed"]
+AUDIT_NAMES_RULES: Final[tuple[AuditNames, ...]] = ("clear", "keyed")
 FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
 FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
 Pair: TypeAlias = Literal["application", "token"]
@@ -102,6 +104,7 @@ class Settings:
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
     few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
+    audit_names: AuditNames = "clear"  # of users and hosts in the audit log
     notify_url: Secret | None = None  # of the receiver of notifications, and how it takes them; see `notifications`
     notify_command: str = ""  # the program that gets notifications
     notify_secret: Secret | None = None  # by which notifications are signed
@@ -307,6 +310,7 @@ def load_settings(
         retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
         grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
+        audit_names=_read_audit_names(str(found.get("audit_names", "clear"))),
         proxy=_secret_of(found, "proxy"),
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
         notify_url=_secret_of(found, "notify_url"),
@@ -345,6 +349,13 @@ def _read_few_people(text: str) -> FewPeople:
         if text == rule:
             return rule
     raise UsageError(f"{PREFIX}FEW_PEOPLE must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
+
+
+def _read_audit_names(text: str) -> AuditNames:
+    for rule in AUDIT_NAMES_RULES:
+        if text == rule:
+            return rule
+    raise UsageError(f"{PREFIX}AUDIT_NAMES must be {' or '.join(AUDIT_NAMES_RULES)}")
 
 
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:

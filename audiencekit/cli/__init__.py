@@ -37,7 +37,14 @@ SECTIONS: Final = {
         "prepare": "check",
     },
     "Audiences": {"audiences": "audiences", "flexible": "flexible", "renew": "sync", "expiry": "sync"},
-    "Runs": {"runs": "runs", "report": "runs", "open": "runs:open_page", "resume": "upload", "purge": "runs"},
+    "Runs": {
+        "runs": "runs",
+        "report": "runs",
+        "open": "runs:open_page",
+        "resume": "upload",
+        "purge": "runs",
+        "audit": "audit",
+    },
     "Account and keys": {
         "init": "init",
         "login": "login",
