@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
@@ -43,7 +43,17 @@ SETUP_TABLES: Final = frozenset({"accounts", "lists", "audiences"})  # of a setu
 CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
 MAX_FILE_BYTES: Final = 64_000
 NETWORK: Final = ("proxy", "ca_bundle")
-RULES: Final = ("allow_host", "limiter", "few_people", "retention", "grace_seconds", "audit_names")
+RULES: Final = (
+    "allow_host",
+    "limiter",
+    "few_people",
+    "retention",
+    "grace_seconds",
+    "audit_names",
+    "purpose",
+    "basis",
+    "require",
+)
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
@@ -65,6 +75,12 @@ _MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
 AuditNames: TypeAlias = Literal["clear", "keyed"]
+# The legal bases of the General Data Protection Regulation, article 6 (1).
+Basis: TypeAlias = Literal[
+    "consent", "contract", "legal_obligation", "vital_interests", "public_task", "legitimate_interests"
+]
+BASES: Final[tuple[Basis, ...]] = get_args(Basis)
+REQUIRABLE: Final = ("basis", "purpose")
 AUDIT_NAMES_RULES: Final[tuple[AuditNames, ...]] = ("clear", "keyed")
 FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
 FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
@@ -105,6 +121,9 @@ class Settings:
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
     few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
     audit_names: AuditNames = "clear"  # of users and hosts in the audit log
+    purpose: str = ""  # of runs, for the audit log
+    basis: Basis | None = None  # the legal one of runs, for the audit log
+    require: frozenset[str] = frozenset()  # those of REQUIRABLE without which no run begins
     notify_url: Secret | None = None  # of the receiver of notifications, and how it takes them; see `notifications`
     notify_command: str = ""  # the program that gets notifications
     notify_secret: Secret | None = None  # by which notifications are signed
@@ -311,6 +330,9 @@ def load_settings(
         grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
         audit_names=_read_audit_names(str(found.get("audit_names", "clear"))),
+        purpose=str(found.get("purpose", "")).strip(),
+        basis=read_basis(str(found["basis"])) if "basis" in found else None,
+        require=_read_require(str(found.get("require", ""))),
         proxy=_secret_of(found, "proxy"),
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
         notify_url=_secret_of(found, "notify_url"),
@@ -356,6 +378,21 @@ def _read_audit_names(text: str) -> AuditNames:
         if text == rule:
             return rule
     raise UsageError(f"{PREFIX}AUDIT_NAMES must be {' or '.join(AUDIT_NAMES_RULES)}")
+
+
+def read_basis(text: str) -> Basis:
+    """Return the legal basis that `text` names. Raises UsageError."""
+    for basis in BASES:
+        if text == basis:
+            return basis
+    raise UsageError(f"the basis must be {', '.join(BASES[:-1])} or {BASES[-1]}")
+
+
+def _read_require(text: str) -> frozenset[str]:
+    found = frozenset(text.replace(",", " ").split())
+    if not found <= {*REQUIRABLE}:
+        raise UsageError(f"{PREFIX}REQUIRE must be {' or '.join(REQUIRABLE)}, or both with a comma between them")
+    return found
 
 
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:

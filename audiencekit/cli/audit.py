@@ -139,6 +139,41 @@ def show_entries(since: str | None, files: tuple[Path, ...]) -> None:
             say(json.dumps(entry))
 
 
+@audit.command("record", examples=("audit record --since 2026-11-01", "audit record --since 90d --format csv"))
+@click.option("--since", metavar="TIME|AGE", help="Runs that began from then on: 2026-11-01, or 90d ago.")
+@click.option("--until", metavar="TIME|AGE", help="Runs that began before then.")
+@click.option(
+    "--format", "form", type=click.Choice(["markdown", "json", "csv"]), default="markdown", show_default=True,
+    help="The form of the record.",
+)  # fmt: skip
+def print_record(since: str | None, until: str | None, form: str) -> None:
+    """Print the record of processing of a period.
+
+    Purposes, bases, recipients, counts, retention and erasures, by the log, which must be right. The counts are those
+    of the reports. The parts that no log can say are named, to be filled in.
+    """
+    from audiencekit.audit.record import make_record
+
+    log, now = _log(), datetime.now(UTC)
+    found = _verified(log, ())
+    if found.fault:
+        raise Refused(f"the log is not as it was written: {found.fault}", hint="`audiencekit audit verify` says more")
+    kept = command_settings().retention
+    record = make_record(
+        log.entries(),
+        since=None if since is None else moment_of(since, "--since", now),
+        until=None if until is None else moment_of(until, "--until", now),
+        begins_after=found.after,
+        retention="runs until they are purged"
+        if kept is None
+        else f"runs for {kept.total_seconds() / 86_400:,.0f} days",
+    )
+    if form == "json":
+        print_json(record.to_json())
+    else:
+        say((record.to_csv() if form == "csv" else record.to_markdown()).rstrip("\n"))
+
+
 def _digest_in(entry: dict[str, Any]) -> str:
     found = entry.get("list")
     return str(found.get("digest")) if isinstance(found, dict) else ""

@@ -24,7 +24,7 @@ from audiencekit.cli.options import (
     source_options,
 )
 from audiencekit.cli.output import print_json, say, tell
-from audiencekit.cli.sending_commands import events_option, pace_options, send, service_options
+from audiencekit.cli.sending_commands import events_option, pace_options, purpose_options, send, service_options
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.text import shown
 
@@ -121,6 +121,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
 @pace_options
 @notify_options
 @events_option
+@purpose_options
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -138,6 +139,8 @@ def upload_list(
     notify: str | None,
     notify_on: tuple[str, ...],
     events: str | None,
+    purpose: str | None,
+    basis: str | None,
     **given: Any,
 ) -> None:
     """Put people on the list, or take them off it.
@@ -161,7 +164,7 @@ def upload_list(
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute, max_minutes=max_minutes, notify=notify, notify_on=notify_on,
-        events=events,
+        events=events, purpose=purpose, basis=basis,
     )  # fmt: skip
 
 

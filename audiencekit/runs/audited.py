@@ -17,6 +17,7 @@ from audiencekit.planning.plan import PlannedRun
 from audiencekit.records.chunks import RecordChunk
 from audiencekit.runs.journal.digests import LISTS, KeyedDigest, RecordsFingerprint
 from audiencekit.runs.journal.facts import RENEW, SYNC, RunFacts
+from audiencekit.settings import REQUIRABLE, Settings
 from audiencekit.sources.bytes.files import STANDARD_INPUT
 from audiencekit.sources.files import FilePath, Item, parts_of
 from audiencekit.sources.frames import Frame
@@ -30,14 +31,15 @@ _DIGEST_DIGITS: Final = 32
 
 
 class RunAudit:
-    """The entries of a run with these facts, whose source is `items`. The digest of its list is made as it is read.
+    """The entries of a run with these facts and settings, whose source is `items`. Its list has a digest.
 
     The digest is keyed for this log, and the same for the same list. Of files it is over their bytes, as they lie; of
     standard input, frames, queries and addresses over the records that were read of them.
     """
 
-    def __init__(self, log: AuditLog, facts: RunFacts, items: Sequence[Item], *, is_resumed: bool = False) -> None:
-        self._log, self._facts, self._items = log, facts, items
+    def __init__(self, settings: Settings, facts: RunFacts, items: Sequence[Item], *, is_resumed: bool = False) -> None:
+        self._log, self._facts, self._items = AuditLog.of(settings), facts, items
+        self._purpose = {name: value for name in REQUIRABLE if (value := getattr(settings, name))}
         self._step: Any = "resumed" if is_resumed else "begun"
         self._is_begun = False
         self._files = _files_among(items)
@@ -62,6 +64,7 @@ class RunAudit:
             self._command,
             self._step,
             **self._of,
+            **self._purpose,
             operation=self._facts.operation,
             service=self._facts.address,
             account=self._facts.account_id,

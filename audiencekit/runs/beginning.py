@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from audiencekit.audit.log import AuditLog
+from audiencekit.audit.purposes import check_purpose
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     CONTINUE_WITH,
@@ -47,6 +47,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     AudienceBusy, and InputOutputFailed when the state directory cannot be written.
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
+    check_purpose(settings)
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
     events = open_events(settings.events, run_id, stack)
     note = purge_expired(settings.state_dir, settings.retention, now=now)
@@ -70,7 +71,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note, events=events,
-        audit=RunAudit(AuditLog.of(settings), facts, arguments.items),
+        audit=RunAudit(settings, facts, arguments.items),
     )  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         sources = with_full_urls(facts.sources, given)
         refuse_unrepeatable(facts, directory, is_planned=journal.plan() is not None, sources=sources)
         store.note_resumed(run_id)
-        audit = RunAudit(AuditLog.of(settings), facts, tuple(sources), is_resumed=True)
+        audit = RunAudit(settings, facts, tuple(sources), is_resumed=True)
         if settings.watch is not None:
             watch(directory, settings.watch)
     events = open_events(settings.events, run_id, stack)

@@ -211,3 +211,30 @@ def test_before_the_first_entry_there_is_nothing_to_show(run: Run) -> None:
     for command in ("head", "key", "verify", "show"):
         done = run("audit", command)
         assert (done.returncode, "nothing was logged" in done.stderr) == (3, True)
+
+
+def test_the_record_of_a_period_is_printed(run: Run, service: Service, files: Path) -> None:
+    """With purpose and basis as the options gave them; a setup names those of each audience."""
+    who = ("--audience", service.audience_id)
+    sent = run(
+        "upload", "one.csv", *who, "--purpose", "Spring sale", "--basis", "consent", "--json", **service.env
+    )  # fmt: skip
+    (files / "setup.toml").write_text(
+        f'[audiences.winter]\nsource = "one.csv"\naudience = "{service.audience_id}"\ncommand = "upload"\n'
+        'purpose = "Winter sale"\nbasis = "legitimate_interests"\n'
+    )
+    done = run("run", "winter", "--setup", "setup.toml", **service.env, AUDIENCEKIT_REQUIRE="purpose,basis")
+    assert (sent.returncode, done.returncode) == (0, 0), done.stderr
+    record = json.loads(run("audit", "record", "--since", "1h", "--format", "json").stdout)
+    assert [(each["purpose"], each["basis"]) for each in record["activities"]] == [
+        ("Spring sale", "consent"), ("Winter sale", "legitimate_interests")
+    ]  # fmt: skip
+    assert [each["records_sent"] for each in record["activities"]] == [1, 1]
+    assert "### Spring sale" in run("audit", "record").stdout
+    assert len(run("audit", "record", "--format", "csv").stdout.splitlines()) == 3
+    assert json.loads(run("audit", "record", "--until", "1h", "--format", "json").stdout)["activities"] == []
+    refused = run("upload", "one.csv", *who, **service.env, AUDIENCEKIT_REQUIRE="purpose")
+    assert (refused.returncode, "give --purpose" in refused.stderr.replace("`", "")) == (2, True)
+    log = files / "state/audit.log"
+    log.write_bytes(log.read_bytes().replace(b"Spring", b"Summer"))
+    assert run("audit", "record").returncode == 3
