@@ -23,6 +23,7 @@ from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import (
     DEFAULT_CONCURRENCY,
     DEFAULT_GRACE_SECONDS,
+    DEFAULT_RETENTION_DAYS,
     GRACE_MARGIN_SECONDS,
     PACED_REQUESTS_PER_MINUTE,
     REQUESTS_PER_WINDOW,
@@ -35,6 +36,7 @@ from audiencekit.state.credentials import APPLICATION, TOKEN, CredentialPlace, C
 from audiencekit.state.directory import user_directory
 from audiencekit.state.files import read_file
 from audiencekit.state.key_command import COMMAND_VARIABLE, GivenKey, KeyCommand
+from audiencekit.state.key_places import place_of_key
 
 PREFIX: Final = "AUDIENCEKIT_"
 SETTINGS_FILE: Final = "audiencekit.toml"
@@ -53,6 +55,7 @@ RULES: Final = (
     "purpose",
     "basis",
     "require",
+    "key_place",
 )
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
@@ -80,6 +83,9 @@ Basis: TypeAlias = Literal[
     "consent", "contract", "legal_obligation", "vital_interests", "public_task", "legitimate_interests"
 ]
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
+KeyRule: TypeAlias = Literal["anywhere", "apart"]
+KEY_RULES: Final[tuple[KeyRule, ...]] = ("anywhere", "apart")
+KEPT_FOR_GOOD: Final = "never"  # as a retention: no run is purged by itself
 REQUIRABLE: Final = ("basis", "purpose")
 AUDIT_NAMES_RULES: Final[tuple[AuditNames, ...]] = ("clear", "keyed")
 FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
@@ -115,6 +121,7 @@ class Settings:
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
     retention: timedelta | None = None  # how long runs are kept; None: until `purge`
+    key_place: KeyRule = "anywhere"  # where the state key may be; apart: not beside the files that it opens
     grace_seconds: int = DEFAULT_GRACE_SECONDS  # from a signal to the end of the process at most
     proxy: Secret | None = None  # its address, which may hold a password; None: connections are made straight
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
@@ -145,6 +152,19 @@ class Settings:
             hint = f"`audiencekit init` asks for it and keeps it; or set {PREFIX}ACCOUNT_ID"
             raise CredentialsRefused("no ads account was given", hint=hint)
         return self.account_id
+
+    def check_key_place(self) -> None:
+        """Check that the state key is where the settings allow it. Raises CredentialsRefused.
+
+        Without a key yet, one would be made beside the files.
+        """
+        if self.key_place == "apart" and place_of_key(self.state_dir, self.key) in (None, "file"):
+            raise CredentialsRefused(
+                f"the state key is, or would be, beside the files that it opens, and {PREFIX}KEY_PLACE refuses that:"
+                " nothing was sent",
+                hint="`audiencekit key move` moves it to the keyring; or give one by AUDIENCEKIT_KEY or"
+                " AUDIENCEKIT_KEY_COMMAND",
+            )
 
     def require_ads_url(self) -> str:
         """The address of the ads API. Raises UsageError when neither the settings nor the profile give one."""
@@ -326,7 +346,8 @@ def load_settings(
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
-        retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
+        retention=_read_retention(str(found.get("retention", f"{DEFAULT_RETENTION_DAYS}d"))),
+        key_place=_read_key_place(str(found.get("key_place", "anywhere"))),
         grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
         audit_names=_read_audit_names(str(found.get("audit_names", "clear"))),
@@ -378,6 +399,17 @@ def _read_audit_names(text: str) -> AuditNames:
         if text == rule:
             return rule
     raise UsageError(f"{PREFIX}AUDIT_NAMES must be {' or '.join(AUDIT_NAMES_RULES)}")
+
+
+def _read_retention(text: str) -> timedelta | None:
+    return None if text == KEPT_FOR_GOOD else parse_age(text, f"{PREFIX}RETENTION")
+
+
+def _read_key_place(text: str) -> KeyRule:
+    for rule in KEY_RULES:
+        if text == rule:
+            return rule
+    raise UsageError(f"{PREFIX}KEY_PLACE must be {' or '.join(KEY_RULES)}")
 
 
 def read_basis(text: str) -> Basis:

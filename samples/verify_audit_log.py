@@ -19,7 +19,7 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-NAME = "audiencekit/audit"
+NAME = "audiencekit/state"
 SIGNED = b"audiencekit/1\0audit\0"
 BEFORE, AFTER, SIGNATURE = b',"signature":"', b'"}\n', 88
 TAIL = len(BEFORE) + SIGNATURE + len(AFTER)

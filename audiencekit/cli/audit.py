@@ -45,8 +45,9 @@ def show_head(as_json: bool) -> None:
     Keep it where those who can write in the state directory cannot: later it shows whether the end of the log was cut
     off.
     """
-    from audiencekit.audit.heads import verifier_key, write_note
+    from audiencekit.audit.heads import write_note
     from audiencekit.records.plan_times import format_time
+    from audiencekit.state.signing import verifier_key
 
     log = _log()
     found = _verified(log, ())
@@ -61,14 +62,14 @@ def show_head(as_json: bool) -> None:
         say(note.rstrip("\n"))
 
 
-@audit.command("key", examples=("audit key > audit-key.txt",))
+@audit.command("key", examples=("audit key", "audit key > audit-key.txt"))
 def show_key() -> None:
     """Print the public key that verifies entries and heads.
 
     It is public: give it to those who verify the log elsewhere, with samples/verify_audit_log.py. A rotation of the
     state key changes it; the earlier ones come first.
     """
-    from audiencekit.audit.heads import verifier_key
+    from audiencekit.state.signing import verifier_key
 
     key = _log().key
     for each in (*reversed(key.earlier), key):
@@ -197,7 +198,8 @@ def _verified(log: AuditLog, notes: tuple[Path, ...]) -> VerifiedLog:
 
 
 def _read_head(path: Path, log: AuditLog) -> Head:
-    from audiencekit.audit.heads import MOST_NOTE_BYTES, read_note
+    from audiencekit.audit.heads import read_note
+    from audiencekit.state.signing import MOST_NOTE_BYTES
 
     try:
         with path.open("rb") as stream:

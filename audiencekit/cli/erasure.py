@@ -412,6 +412,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"memory of erased people: {memory['state']}, {count}",
         f"erasures: {erasures['complete']:,} complete, {len(erasures['unfinished']):,} unfinished",
         *(f"  {erasure_id}: finish it with `audiencekit resume`" for erasure_id in erasures["unfinished"]),
+        *(f"  {erasure_id}: its receipt is not as it was signed" for erasure_id in erasures["changed"]),
         *map(_line, found["files"]),
     ]
     if found["verified"]:

@@ -24,6 +24,7 @@ def logged(command: str, *, dry_run: bool = False, **facts: Any) -> Iterator[dic
     from audiencekit.audit.log import AuditLog
 
     settings = command_settings()
+    settings.check_key_place()
     log = AuditLog.of(settings)
     facts = {"account": settings.account_id, **facts}
     log.append(command, "begun", **facts)

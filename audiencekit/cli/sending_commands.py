@@ -43,9 +43,11 @@ _BASES: Final = ("consent", "contract", "legal_obligation", "vital_interests", "
 
 
 def purpose_options(function: F) -> F:
-    """What people are sent for, as the audit log and the record of processing say it."""
+    """The purpose of a run, for the audit log and the record of processing."""
     return stacked(
-        result_option("--purpose", metavar="TEXT", help="What the people are sent for, for the record of processing."),
+        result_option(
+            "--purpose", metavar="TEXT", help="What the people are sent for; it goes into the record of processing."
+        ),
         result_option("--basis", type=click.Choice(_BASES), help="The legal basis, for the record of processing."),
     )(function)
 

@@ -48,6 +48,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
     check_purpose(settings)
+    settings.check_key_place()
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
     events = open_events(settings.events, run_id, stack)
     note = purge_expired(settings.state_dir, settings.retention, now=now)

@@ -9,8 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from audiencekit.audit.chain import Head
-from audiencekit.audit.heads import read_note, verifier_key, write_note
+from audiencekit.audit.heads import read_note, write_note
 from audiencekit.state.keys import StateKey
+from audiencekit.state.signing import verifier_key
 from tests.audit.edits import KEY, STRANGER
 
 HEAD = Head("0123456789abcdef", 42, base64.b64encode(b"h" * 32).decode())
@@ -43,7 +44,7 @@ def test_a_note_is_read_by_its_key_and_by_a_later_one() -> None:
     "content",
     [
         b"", b"\xff", NOTE.encode()[:-1], NOTE.replace("entries 42", "entries 41").encode(), NOTE.encode() * 2,
-        NOTE.replace("audiencekit/audit", "audiencekit/other").encode(),
+        NOTE.replace("audiencekit/state", "audiencekit/other").encode(),
         write_note(HEAD, "2026-01-01T00:00:00Z", STRANGER).encode(), NOTE.partition("\n\n")[0].encode() + b"\n\n",
         NOTE.replace("log 0", "log 1").encode(), NOTE.replace("\nhash", "\nhush").encode(),
     ],

@@ -13,11 +13,11 @@ from typing import Final
 import pytest
 
 from audiencekit.audit.chain import Head, Keys, hash_of, sign_line
-from audiencekit.audit.heads import verifier_key, write_note
+from audiencekit.audit.heads import write_note
 from audiencekit.audit.log import AuditLog
 from audiencekit.audit.verification import verify_log
 from audiencekit.state.keys import StateKey
-from audiencekit.state.signing import signing_key
+from audiencekit.state.signing import signing_key, verifier_key
 from tests.audit.edits import CUTS, EDITS, KEY, STRANGER, edited, lines_of, write_log
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -70,6 +70,7 @@ async def forget_async(
     settings, progress = settings or load_settings(), progress_or_default(progress)
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
+    settings.check_key_place()
     client = open_client(settings)  # what could never work is said before anything is read
     asked, records = await read_people(people, settings, progress, skip_rejected=skip_rejected)
     store = ErasureStore(settings.state_dir)
@@ -107,9 +108,11 @@ async def resume_erasure_async(
         receipt = store.receipt(erasure_id)
         if receipt.state == "complete":
             progress.tell(f"erasure {erasure_id} is complete: nothing is left to do")
+            store.sign(receipt, find_state_key(settings.state_dir, settings.key))  # a kill may have come before
             return receipt
         if not store.has_keys(erasure_id):  # killed between its last two steps
             store.complete(receipt, datetime.now(UTC))
+            store.sign(receipt, find_state_key(settings.state_dir, settings.key))
             _log(receipt, settings, "ended")
             return receipt
         settings = replace(settings, profile=find_profile(receipt.profile))
@@ -201,7 +204,9 @@ async def _erase(
     async with open_limiter(settings, AUDIENCE.quota, clock=time.clock, given=limiter) as pace:
         resources = erasure_resources(receipt, settings, key, forgotten, limiter=pace, time=time)
         erasing = Erasing(receipt, records, client, resources, profile=settings.profile, store=store, progress=progress)
-        return await erasing.run()
+        complete = await erasing.run()
+        store.sign(complete, key)
+        return complete
 
 
 def _log(receipt: Receipt, settings: Settings, step: Step) -> None:
