@@ -103,6 +103,7 @@ MIN_CLOCK_OFFSET_SECONDS: Final = 30.0  # below, the clock is not why a signatur
 RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then another client uses its account
 JITTER_SECONDS: Final = 1.0  # on top of a wait that the service asked for
 FARTHEST_RESET_SECONDS: Final = 86_400.0  # a reset beyond is no time but a mistake, such as milliseconds
+DEFAULT_RETENTION_DAYS: Final = 400  # of runs that have ended: longer than an entry lasts by default (13 months)
 DEFAULT_GRACE_SECONDS: Final = 30  # from a signal to the end of the process at most: what Kubernetes gives
 GRACE_MARGIN_SECONDS: Final = 5.0  # of the grace, for journal and report; at most half of it
 DRAIN_SECONDS: Final = DEFAULT_GRACE_SECONDS - GRACE_MARGIN_SECONDS  # for exchanges under way after an interruption

@@ -17,13 +17,14 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import (
     DEFAULT_CONCURRENCY,
     DEFAULT_GRACE_SECONDS,
+    DEFAULT_RETENTION_DAYS,
     GRACE_MARGIN_SECONDS,
     PACED_REQUESTS_PER_MINUTE,
     REQUESTS_PER_WINDOW,
@@ -37,6 +38,7 @@ from audiencekit.state.directory import user_directory
 from audiencekit.state.durability import working_copy
 from audiencekit.state.files import read_file
 from audiencekit.state.key_command import COMMAND_VARIABLE, GivenKey, KeyCommand
+from audiencekit.state.key_places import place_of_key
 
 PREFIX: Final = "AUDIENCEKIT_"
 STATE: Final = f"{PREFIX}STATE"
@@ -46,7 +48,18 @@ SETUP_TABLES: Final = frozenset({"accounts", "lists", "audiences"})  # of a setu
 CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
 MAX_FILE_BYTES: Final = 64_000
 NETWORK: Final = ("proxy", "ca_bundle")
-RULES: Final = ("allow_host", "limiter", "few_people", "retention", "grace_seconds")
+RULES: Final = (
+    "allow_host",
+    "limiter",
+    "few_people",
+    "retention",
+    "grace_seconds",
+    "audit_names",
+    "purpose",
+    "basis",
+    "require",
+    "key_place",
+)
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
@@ -67,6 +80,17 @@ MOST_GRACE_SECONDS: Final = 3_600
 _MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
+AuditNames: TypeAlias = Literal["clear", "keyed"]
+# The legal bases of the General Data Protection Regulation, article 6 (1).
+Basis: TypeAlias = Literal[
+    "consent", "contract", "legal_obligation", "vital_interests", "public_task", "legitimate_interests"
+]
+BASES: Final[tuple[Basis, ...]] = get_args(Basis)
+KeyRule: TypeAlias = Literal["anywhere", "apart"]
+KEY_RULES: Final[tuple[KeyRule, ...]] = ("anywhere", "apart")
+KEPT_FOR_GOOD: Final = "never"  # as a retention: no run is purged by itself
+REQUIRABLE: Final = ("basis", "purpose")
+AUDIT_NAMES_RULES: Final[tuple[AuditNames, ...]] = ("clear", "keyed")
 FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
 FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
 Pair: TypeAlias = Literal["application", "token"]
@@ -100,11 +124,16 @@ class Settings:
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
     retention: timedelta | None = None  # how long runs are kept; None: until `purge`
+    key_place: KeyRule = "anywhere"  # where the state key may be; apart: not beside the files that it opens
     grace_seconds: int = DEFAULT_GRACE_SECONDS  # from a signal to the end of the process at most
     proxy: Secret | None = None  # its address, which may hold a password; None: connections are made straight
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
     few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
+    audit_names: AuditNames = "clear"  # of users and hosts in the audit log
+    purpose: str = ""  # of runs, for the audit log
+    basis: Basis | None = None  # the legal one of runs, for the audit log
+    require: frozenset[str] = frozenset()  # those of REQUIRABLE without which no run begins
     notify_url: Secret | None = None  # of the receiver of notifications, and how it takes them; see `notifications`
     notify_command: str = ""  # the program that gets notifications
     notify_secret: Secret | None = None  # by which notifications are signed
@@ -127,6 +156,19 @@ class Settings:
             hint = f"`audiencekit init` asks for it and keeps it; or set {PREFIX}ACCOUNT_ID"
             raise CredentialsRefused("no ads account was given", hint=hint)
         return self.account_id
+
+    def check_key_place(self) -> None:
+        """Check that the state key is where the settings allow it. Raises CredentialsRefused.
+
+        Without a key yet, one would be made beside the files.
+        """
+        if self.key_place == "apart" and place_of_key(self.state_dir, self.key) in (None, "file"):
+            raise CredentialsRefused(
+                f"the state key is, or would be, beside the files that it opens, and {PREFIX}KEY_PLACE refuses that:"
+                " nothing was sent",
+                hint="`audiencekit key move` moves it to the keyring; or give one by AUDIENCEKIT_KEY or"
+                " AUDIENCEKIT_KEY_COMMAND",
+            )
 
     def require_ads_url(self) -> str:
         """The address of the ads API. Raises UsageError when neither the settings nor the profile give one."""
@@ -310,9 +352,14 @@ def load_settings(
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
-        retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
+        retention=_read_retention(str(found.get("retention", f"{DEFAULT_RETENTION_DAYS}d"))),
+        key_place=_read_key_place(str(found.get("key_place", "anywhere"))),
         grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
+        audit_names=_read_audit_names(str(found.get("audit_names", "clear"))),
+        purpose=str(found.get("purpose", "")).strip(),
+        basis=read_basis(str(found["basis"])) if "basis" in found else None,
+        require=_read_require(str(found.get("require", ""))),
         proxy=_secret_of(found, "proxy"),
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
         notify_url=_secret_of(found, "notify_url"),
@@ -351,6 +398,39 @@ def _read_few_people(text: str) -> FewPeople:
         if text == rule:
             return rule
     raise UsageError(f"{PREFIX}FEW_PEOPLE must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
+
+
+def _read_audit_names(text: str) -> AuditNames:
+    for rule in AUDIT_NAMES_RULES:
+        if text == rule:
+            return rule
+    raise UsageError(f"{PREFIX}AUDIT_NAMES must be {' or '.join(AUDIT_NAMES_RULES)}")
+
+
+def _read_retention(text: str) -> timedelta | None:
+    return None if text == KEPT_FOR_GOOD else parse_age(text, f"{PREFIX}RETENTION")
+
+
+def _read_key_place(text: str) -> KeyRule:
+    for rule in KEY_RULES:
+        if text == rule:
+            return rule
+    raise UsageError(f"{PREFIX}KEY_PLACE must be {' or '.join(KEY_RULES)}")
+
+
+def read_basis(text: str) -> Basis:
+    """Return the legal basis that `text` names. Raises UsageError."""
+    for basis in BASES:
+        if text == basis:
+            return basis
+    raise UsageError(f"the basis must be {', '.join(BASES[:-1])} or {BASES[-1]}")
+
+
+def _read_require(text: str) -> frozenset[str]:
+    found = frozenset(text.replace(",", " ").split())
+    if not found <= {*REQUIRABLE}:
+        raise UsageError(f"{PREFIX}REQUIRE must be {' or '.join(REQUIRABLE)}, or both with a comma between them")
+    return found
 
 
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:

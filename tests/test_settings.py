@@ -210,9 +210,10 @@ def test_the_limiter_is_the_hosts_unless_redis_is_named(tmp_path: Path) -> None:
     assert found.limiter.unwrap() == "redis://:invented-word@h:6379/0"
 
 
-def test_runs_are_kept_for_good_unless_it_is_said(tmp_path: Path) -> None:
-    """By the environment or a program, as an age."""
-    assert load_settings({}, directory=tmp_path).retention is None
+def test_runs_are_kept_for_a_time_by_default(tmp_path: Path) -> None:
+    """Another one by the environment or a program, as an age; or for good."""
+    assert load_settings({}, directory=tmp_path).retention == timedelta(days=400)
+    assert load_settings({"AUDIENCEKIT_RETENTION": "never"}, directory=tmp_path).retention is None
     assert load_settings({"AUDIENCEKIT_RETENTION": "30d"}, directory=tmp_path).retention == timedelta(days=30)
     assert load_settings({}, directory=tmp_path, retention="2w").retention == timedelta(days=14)
     for text in ("30", "0d", "-1d"):

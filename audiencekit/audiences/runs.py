@@ -10,6 +10,7 @@ from typing import Any
 from audiencekit.audiences.erasure.forgetting import resume_erasure_async
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt, find_erasures
 from audiencekit.audiences.match_rate import find_resumable
+from audiencekit.audit.log import AuditLog
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.pipeline import resume_async as resume_run_async
@@ -17,7 +18,16 @@ from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.purge import RUNNING, PurgeCandidates, PurgeReceipt, find_runs, only_purge, receipted, remove_all
+from audiencekit.runs.purge import (
+    ENTRIES,
+    RUNNING,
+    PurgeCandidates,
+    PurgeReceipt,
+    find_runs,
+    only_purge,
+    receipted,
+    remove_all,
+)
 from audiencekit.settings import Settings, load_settings
 from audiencekit.state.keys import known_state_key
 
@@ -28,13 +38,14 @@ from audiencekit.state.keys import known_state_key
 class PurgeOrder:
     """The things to purge: all that last changed longer ago than `older_than`.
 
-    Unfinished runs and receipts are purged only if requested. A run at work, an unfinished erasure, snapshots and the
-    memory of erased people are never purged.
+    Unfinished runs, receipts and entries of the audit log are purged only if requested. A run at work, an unfinished
+    erasure, snapshots and the memory of erased people are never purged.
     """
 
     older_than: timedelta
     unfinished: bool = False
     receipts: bool = False
+    audit_entries: bool = False
 
 
 def plan_purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
@@ -42,6 +53,7 @@ def plan_purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeRec
     receipt = PurgeReceipt.of(order.older_than, now, "command")
     for found in _find(order, settings, receipt):
         receipt.count(found)
+    _count_entries(_log_to_cut(order, settings), receipt)
     return receipt
 
 
@@ -56,10 +68,23 @@ def purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
         runs, erasures = _find(order, settings, receipt)
         receipt.count(runs)
         receipt.count(erasures)
+        log = _log_to_cut(order, settings)
+        _count_entries(log, receipt)
         with receipted(state_dir, receipt) as failures:
             failures += remove_all(state_dir, receipt, runs.expired)
             failures += _remove_erasures(state_dir, receipt, erasures)
+            if log is not None:
+                receipt.removed[ENTRIES] += log.cut(receipt.before_text)
     return receipt
+
+
+def _log_to_cut(order: PurgeOrder, settings: Settings) -> AuditLog | None:
+    return AuditLog.existing(settings) if order.audit_entries else None
+
+
+def _count_entries(log: AuditLog | None, receipt: PurgeReceipt) -> None:
+    if log is not None:
+        receipt.expired[ENTRIES] += log.count_before(receipt.before_text)
 
 
 def _find(order: PurgeOrder, settings: Settings, receipt: PurgeReceipt) -> tuple[PurgeCandidates, PurgeCandidates]:

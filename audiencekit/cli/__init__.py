@@ -44,6 +44,7 @@ SECTIONS: Final = {
         "resume": "upload",
         "purge": "runs",
         "state": "state",
+        "audit": "audit",
     },
     "Account and keys": {
         "init": "init",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,6 +13,7 @@ from audiencekit.api.catalogue import ENDPOINTS
 from audiencekit.cli.client import unsent_told, with_words
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.logged import logged
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, say, say_json, tell
 from audiencekit.cli.settings import confirm, require_terminal
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from audiencekit.api.catalogue.endpoint import Endpoint
     from audiencekit.api.client import AdsClient
     from audiencekit.settings import Settings
+
+_OF_PEOPLE: Final = re.compile("audience|do_not_reach")  # in paths of lists of people, whose changes are logged
 
 
 @click.command(
@@ -116,8 +120,11 @@ def _call(
             _tell_rest(answer)
             return answer.message if answer.data is None else answer.data
 
+    changes_lists = endpoint.method != "GET" and _OF_PEOPLE.search(endpoint.path) is not None
     with unsent_told(as_json=as_json):
-        _print(asyncio.run(ask()))
+        with logged("api", dry_run=dry_run or not changes_lists, endpoint=endpoint.name):
+            answer = asyncio.run(ask())
+        _print(answer)
 
 
 def _tell_rest(answer: Answer) -> None:

@@ -9,6 +9,7 @@ import click
 from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.logged import logged
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, print_told, say, suggest, tell, terminal_width
 from audiencekit.cli.settings import audience_argument, audience_id_of, confirm, note_audiences, require_terminal
@@ -218,7 +219,9 @@ def delete_audience(audience: str, yes: bool, dry_run: bool, as_json: bool) -> N
         what = f"audience {audience_id}, {found['name']!r}, size {_size(found)}"
         confirm(f"Delete {what}? It cannot be undone, and its name cannot be used again.")
 
-    _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
+    with logged("audiences delete", dry_run=dry_run, target=_target(audience_id)):
+        deleted = with_client(ask, as_json=as_json, dry_run=dry_run)
+    _print(deleted, as_json)
 
 
 @audiences.command(
@@ -246,7 +249,9 @@ def rename_audience(audience: str, name: str, allow_name: bool, dry_run: bool, a
     async def ask(client: Any) -> dict[str, Any]:
         return {**found, **await rename(client, found["id"], name)}
 
-    _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
+    with logged("audiences rename", dry_run=dry_run, target=_target(found["id"])):
+        renamed = with_client(ask, as_json=as_json, dry_run=dry_run)
+    _print(renamed, as_json)
 
 
 _account_argument = click.argument("account", metavar="ACCOUNT")
@@ -274,7 +279,9 @@ def share_audience(audience: str, account: str, write: bool, yes: bool, dry_run:
         level = "READ_WRITE" if write else "READ_ONLY"
         return dict((await client.grant_permission(found["id"], account_id=account, level=level)).data)
 
-    _print_permission(with_client(ask, as_json=as_json, dry_run=dry_run), "shared with", as_json=as_json)
+    with logged("audiences share", dry_run=dry_run, target=_target(found["id"]), recipient=account, write=write):
+        permission = with_client(ask, as_json=as_json, dry_run=dry_run)
+    _print_permission(permission, "shared with", as_json=as_json)
 
 
 @audiences.command(
@@ -298,7 +305,14 @@ def unshare_audience(audience: str, account: str, dry_run: bool, as_json: bool) 
         hint = "`audiencekit audiences show ID --used` shows its permissions"
         raise Refused(f"audience {audience_id} is not shared with account {account}", hint=hint)
 
-    _print_permission(with_client(ask, as_json=as_json, dry_run=dry_run), "no longer shared with", as_json=as_json)
+    with logged("audiences unshare", dry_run=dry_run, target=_target(audience_id), recipient=account):
+        permission = with_client(ask, as_json=as_json, dry_run=dry_run)
+    _print_permission(permission, "no longer shared with", as_json=as_json)
+
+
+def _target(audience_id: str) -> dict[str, str]:
+    """The audience as the audit log names it: its name may say something about its members."""
+    return {"kind": "audience", "id": audience_id}
 
 
 def _check_account(account: str) -> None:

@@ -10,6 +10,7 @@ import click
 from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.dry_runs import foresee_do_not_reach, refuse_named_dry_run
+from audiencekit.cli.logged import logged
 from audiencekit.cli.notifying import notify_options
 from audiencekit.cli.options import (
     as_keywords,
@@ -23,7 +24,7 @@ from audiencekit.cli.options import (
     source_options,
 )
 from audiencekit.cli.output import print_json, say, tell
-from audiencekit.cli.sending_commands import events_option, pace_options, send, service_options
+from audiencekit.cli.sending_commands import events_option, pace_options, purpose_options, send, service_options
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.text import shown
 
@@ -98,7 +99,8 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
         if not is_sure:
             question = f"Delete do-not-reach list {found.id}? Its people can be targeted again then."
             confirm(question)
-        with_client(lambda client: delete(client, found.id), as_json=as_json, dry_run=dry_run)
+        with logged("do-not-reach delete", dry_run=dry_run, target=found.target.to_json()):
+            with_client(lambda client: delete(client, found.id), as_json=as_json, dry_run=dry_run)
     else:
         tell("the account has no do-not-reach list: nothing was deleted")
     if as_json:
@@ -119,6 +121,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
 @pace_options
 @notify_options
 @events_option
+@purpose_options
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -136,6 +139,8 @@ def upload_list(
     notify: str | None,
     notify_on: tuple[str, ...],
     events: str | None,
+    purpose: str | None,
+    basis: str | None,
     **given: Any,
 ) -> None:
     """Put people on the list, or take them off it.
@@ -159,7 +164,7 @@ def upload_list(
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute, max_minutes=max_minutes, notify=notify, notify_on=notify_on,
-        events=events,
+        events=events, purpose=purpose, basis=basis,
     )  # fmt: skip
 
 

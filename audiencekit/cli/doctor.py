@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -23,10 +24,20 @@ if TYPE_CHECKING:
 
 
 FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool of some ten million records
+DAY_SECONDS: Final = 86_400
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service
 FAR_SECONDS: Final = 300  # from here on signatures are refused
 _CREDENTIALS: Final = 77
-_ALWAYS: Final = ("profile", "ads_url", "base_url", "account_id", "state_dir", "requests_per_minute", "concurrency")
+_ALWAYS: Final = (
+    "profile",
+    "ads_url",
+    "base_url",
+    "account_id",
+    "state_dir",
+    "requests_per_minute",
+    "concurrency",
+    "retention",
+)
 _ATTRIBUTES: Final = {"allow_host": "allowed_hosts"}
 # Addresses that may hold a password, or are secrets; and a command, which may hold one among its words.
 _SECRETS: Final = frozenset({"limiter", "proxy", "notify_url", "notify_secret", "notify_command", "ping_url"})
@@ -134,6 +145,8 @@ def _settings_found(settings: Settings) -> Iterator[SettingFound]:
             value, origin = getattr(settings.profile, name), f"profile {settings.profile.name}"
         if name in _SECRETS:
             value = "set"
+        elif isinstance(value, timedelta):
+            value = f"{value.total_seconds() / DAY_SECONDS:g}d"
         elif isinstance(value, frozenset):
             value = ", ".join(sorted(value))
         yield SettingFound(name, None if value is None else str(value), origin)
@@ -197,6 +210,7 @@ def _state(settings: Settings) -> Iterator[DoctorCheck]:
         yield _failed("state directory", error)
         return
     yield DoctorCheck("state directory", "ok", place)
+    yield _key(settings)
     gigabytes = f"{free / 1e9:,.1f} GB are free on the disk of {place}"
     if free >= FREE_BYTES:
         yield DoctorCheck("disk", "ok", gigabytes)
@@ -204,6 +218,21 @@ def _state(settings: Settings) -> Iterator[DoctorCheck]:
         yield DoctorCheck(
             "disk", "warning", gigabytes, "a run keeps its records there, sealed: 80 bytes for an address"
         )
+
+
+def _key(settings: Settings) -> DoctorCheck:
+    """Where the state key is: a copy of the state directory opens nothing when it is elsewhere."""
+    from audiencekit.state.key_places import place_of_key
+
+    try:
+        settings.check_key_place()
+        place = place_of_key(settings.state_dir, settings.key)
+    except AudiencekitError as error:
+        return _failed("state key", error)
+    if place == "file":
+        beside = "in the state directory, beside the files that it opens: a copy of the directory opens them"
+        return DoctorCheck("state key", "warning", beside, "`audiencekit key move --to keyring` moves it")
+    return DoctorCheck("state key", "ok", place or "none yet: the first run makes one, in the state directory")
 
 
 def _service(settings: Settings) -> Iterator[DoctorCheck]:

@@ -12,6 +12,7 @@ import click
 from audiencekit.cli.command_help import Command, CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.dry_runs import foresee_erasure
+from audiencekit.cli.logged import logged
 from audiencekit.cli.main import manner
 from audiencekit.cli.notifying import Notifying, command_name, notify_options, reporting_status
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
@@ -192,7 +193,9 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
         require_terminal()
         insist(_text(describe_memory(*state)))
         confirm("People missing from the memory can be sent again. Go on?")
-    line = accept(*state, empty=empty)
+    with logged("forgotten accept", empty=empty) as ended:
+        line = accept(*state, empty=empty)
+        ended |= {"keys": line["keys"]}
     if as_json:
         print_json(line)
     else:
@@ -221,7 +224,9 @@ def remove_person(country: str | None, yes: bool, as_json: bool) -> None:
         asked = read_person(lines, country=country)
         if not yes:
             confirm("One person can be sent again, by these identifiers. Go on?")
-        line = remove(*state, to_records(asked.keys))
+        with logged("forgotten remove") as ended:
+            line = remove(*state, to_records(asked.keys))
+            ended |= {"removed": line["removed"], "keys": line["keys"]}
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if as_json:
@@ -283,7 +288,9 @@ def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
     """
     from audiencekit.selection.exports import export_memory as export
 
-    keys = export(*_state(), recipient, path)
+    with logged("forgotten export", recipient=recipient.strip()) as ended:
+        keys = export(*_state(), recipient, path)
+        ended |= {"keys": keys}
     if as_json:
         print_json({"exported": keys})
     else:
@@ -307,7 +314,9 @@ def import_memory(path: pathlib.Path, sender: str, as_json: bool) -> None:
     """
     from audiencekit.selection.exports import import_memory as import_from
 
-    line = import_from(*_state(), path, sender)
+    with logged("forgotten import", sender=sender.strip()) as ended:
+        line = import_from(*_state(), path, sender)
+        ended |= {"import": line["import"], "imported": line["imported"], "keys": line["keys"]}
     if as_json:
         print_json(line)
     else:
@@ -348,7 +357,9 @@ def withdraw_import(import_id: str, yes: bool, as_json: bool) -> None:
     if not yes:
         require_terminal()
         confirm("The people of this import can be sent again. Go on?")
-    line = withdraw(*_state(), import_id)
+    with logged("forgotten withdraw", withdrawn=import_id) as ended:
+        line = withdraw(*_state(), import_id)
+        ended |= {"keys": line["keys"]}
     if as_json:
         print_json(line)
     else:
@@ -401,6 +412,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"memory of erased people: {memory['state']}, {count}",
         f"erasures: {erasures['complete']:,} complete, {len(erasures['unfinished']):,} unfinished",
         *(f"  {erasure_id}: finish it with `audiencekit resume`" for erasure_id in erasures["unfinished"]),
+        *(f"  {erasure_id}: its receipt is not as it was signed" for erasure_id in erasures["changed"]),
         *map(_line, found["files"]),
     ]
     if found["verified"]:

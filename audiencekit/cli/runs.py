@@ -25,10 +25,19 @@ PAGE = "audiences.html"  # in the state directory
 @click.option("--older-than", required=True, metavar="AGE", help="Age since the last change: 30d, 4w, 12h.")
 @click.option("--unfinished", is_flag=True, help="Unfinished runs, too; they cannot be resumed afterwards.")
 @click.option("--receipts", is_flag=True, help="Receipts of finished erasures, too, except the last.")
+@click.option("--audit-entries", is_flag=True, help="Entries of the audit log, too; its new first line signs the cut.")
 @click.option("--dry-run", is_flag=True, help="Show what would be destroyed, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
+def purge(
+    older_than: str,
+    unfinished: bool,
+    receipts: bool,
+    audit_entries: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
     """Destroy the files of old runs for good.
 
     The keys go first, and a receipt with counts stays. Runs at work, erasures that are not finished, snapshots of
@@ -38,7 +47,10 @@ def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes:
     from audiencekit.durations import parse_age
 
     settings, now = command_settings(), datetime.now(UTC)
-    order = PurgeOrder(older_than=parse_age(older_than, "--older-than"), unfinished=unfinished, receipts=receipts)
+    order = PurgeOrder(
+        older_than=parse_age(older_than, "--older-than"), unfinished=unfinished, receipts=receipts,
+        audit_entries=audit_entries,
+    )  # fmt: skip
     if not dry_run and not yes:
         require_terminal()
         insist(plan_purge(order, settings, now).to_text())

@@ -38,6 +38,20 @@ def service_options(function: F) -> F:
     )(function)
 
 
+# Those of the General Data Protection Regulation, article 6 (1), as the settings have them.
+_BASES: Final = ("consent", "contract", "legal_obligation", "vital_interests", "public_task", "legitimate_interests")
+
+
+def purpose_options(function: F) -> F:
+    """The purpose of a run, for the audit log and the record of processing."""
+    return stacked(
+        result_option(
+            "--purpose", metavar="TEXT", help="What the people are sent for; it goes into the record of processing."
+        ),
+        result_option("--basis", type=click.Choice(_BASES), help="The legal basis, for the record of processing."),
+    )(function)
+
+
 def pace_options(function: F) -> F:
     """How fast."""
     return stacked(

@@ -20,7 +20,13 @@ from audiencekit.cli.dry_runs import refuse_offline_sending
 from audiencekit.cli.notifying import Notifying, notify_options, reporting_status
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option, offline_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
-from audiencekit.cli.sending_commands import events_option, leave_stdout_to, pace_options, sending_settings
+from audiencekit.cli.sending_commands import (
+    events_option,
+    leave_stdout_to,
+    pace_options,
+    purpose_options,
+    sending_settings,
+)
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.text import OPTION, shown
 
@@ -66,6 +72,7 @@ def setup_names(context: click.Context, parameter: click.Parameter, incomplete: 
 @pace_options
 @notify_options
 @events_option
+@purpose_options
 @max_minutes_option
 @dry_run_option
 @offline_option

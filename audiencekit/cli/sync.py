@@ -22,7 +22,7 @@ from audiencekit.cli.options import (
     sync_options,
 )
 from audiencekit.cli.output import leave_with, print_told, say, tell
-from audiencekit.cli.sending_commands import events_option, pace_options, send, service_options
+from audiencekit.cli.sending_commands import events_option, pace_options, purpose_options, send, service_options
 from audiencekit.cli.settings import audience_option
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @pace_options
 @notify_options
 @events_option
+@purpose_options
 @dry_run_option
 @json_option
 def renew(
@@ -126,6 +127,7 @@ def _text(found: Expiry) -> str:
 @pace_options
 @notify_options
 @events_option
+@purpose_options
 @dry_run_option
 @offline_option
 @json_option
@@ -141,6 +143,8 @@ def sync(
     notify: str | None,
     notify_on: tuple[str, ...],
     events: str | None,
+    purpose: str | None,
+    basis: str | None,
     **given: Any,
 ) -> None:
     """Make an audience equal to a list.
@@ -161,5 +165,5 @@ def sync(
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute, notify=notify, notify_on=notify_on, events=events,
-        audience=audience,
+        audience=audience, purpose=purpose, basis=basis,
     )  # fmt: skip

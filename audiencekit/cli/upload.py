@@ -26,7 +26,14 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import tell
-from audiencekit.cli.sending_commands import account_option, events_option, pace_options, send, service_options
+from audiencekit.cli.sending_commands import (
+    account_option,
+    events_option,
+    pace_options,
+    purpose_options,
+    send,
+    service_options,
+)
 from audiencekit.cli.settings import audience_id_of, audience_option
 from audiencekit.errors import UsageError
 
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
 @pace_options
 @notify_options
 @events_option
+@purpose_options
 @max_minutes_option
 @dry_run_option
 @json_option
@@ -72,6 +80,8 @@ def upload(
     notify: str | None,
     notify_on: tuple[str, ...],
     events: str | None,
+    purpose: str | None,
+    basis: str | None,
     **given: Any,
 ) -> None:
     """Put the people of a list into an audience, or take them out.
@@ -97,7 +107,7 @@ def upload(
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute, max_minutes=max_minutes, notify=notify, notify_on=notify_on,
-        events=events, audience=audience,
+        events=events, audience=audience, purpose=purpose, basis=basis,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from audiencekit.audit.purposes import check_purpose
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     CONTINUE_WITH,
@@ -19,6 +20,7 @@ from audiencekit.errors import (
     ResumeRefused,
     UsageError,
 )
+from audiencekit.runs.audited import RunAudit
 from audiencekit.runs.events import open_events
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT, JournalFile, without_key
 from audiencekit.runs.purge import purge_expired, remove
@@ -45,6 +47,8 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     AudienceBusy, and InputOutputFailed when the state directory cannot be written.
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
+    check_purpose(settings)
+    settings.check_key_place()
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
     events = open_events(settings.events, run_id, stack)
     note = purge_expired(settings.state_dir, settings.retention, now=now)
@@ -68,6 +72,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note, events=events,
+        audit=RunAudit(settings, facts, arguments.items),
     )  # fmt: skip
 
 
@@ -121,7 +126,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
     if state_key is None:
         raise without_key(directory)
     facts = journal.facts()
-    sources = facts.sources
+    sources, audit = facts.sources, None
     key = journal.check_by(run_id, state_key)
     if journal.ending() is None:
         refuse_unknown_destination(facts)
@@ -132,6 +137,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         sources = with_full_urls(facts.sources, given)
         refuse_unrepeatable(facts, directory, is_planned=journal.plan() is not None, sources=sources)
         store.note_resumed(run_id)
+        audit = RunAudit(settings, facts, tuple(sources), is_resumed=True)
         if settings.watch is not None:
             watch(directory, settings.watch)
     events = open_events(settings.events, run_id, stack)
@@ -139,6 +145,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),
         earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id), events=events,
+        audit=audit,
     )  # fmt: skip
     if events.is_on:
         events.begun(present_report(run), is_resumed=True, requests=journal.requests())

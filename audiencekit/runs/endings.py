@@ -67,6 +67,7 @@ def complete(run: Run, report: Report) -> Report:
     failure: InputOutputFailed
     try:
         store_report(run, report)
+        _log_end(run, report)
         run.journal.finish(Ending(state="complete", exit_code=0), run.key)
         forget_spool(run.directory)
         run.events.ended(report.to_json())
@@ -123,6 +124,7 @@ def fail(run: Run, error: E, report: Report, sums: Sums) -> E:
     error.document = report.to_json() | ({} if final else _continuation(run))
     try:
         store_report(run, report)
+        _log_end(run, report)
         if final:
             ending = Ending(state=state, exit_code=error.exit_code, message=str(error), hint=error.hint)
             run.journal.finish(ending, run.key)
@@ -131,6 +133,11 @@ def fail(run: Run, error: E, report: Report, sums: Sums) -> E:
         error.hint = f"{error.hint}; and the report was not kept: {failure}".lstrip("; ")
     run.events.ended(report.to_json(), error)
     return error
+
+
+def _log_end(run: Run, report: Report) -> None:
+    if run.audit is not None:
+        run.audit.end(report.to_json())
 
 
 def _list_refused(run: Run, sums: Sums, rows_read: int) -> None:

@@ -13,6 +13,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from audiencekit.delivery.options import DOUBT
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ResumeRefused
@@ -149,6 +152,8 @@ async def accept_plan(
                 await time.clock.sleep(seconds)
 
             await _earlier_runs(run, time).wait(run.facts.target, run.journal.plan(), sleep, progress.tell)
+            if run.audit is not None:
+                await in_thread(functools.partial(run.audit.begin, planned))
             await accept(planned)
     except ResumeRefused as refusal:
         return leave_untouched(run, refusal)
@@ -350,11 +355,19 @@ class Fingerprints:
     def __init__(self, run: Run) -> None:
         self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
         self._is_compared = not run.facts.repeat_command
+        self._audit = run.audit if run.audit is not None and run.audit.wants_records else None
 
     @property
     def on_records(self) -> OnRecords | None:
-        """The function for the next batch of the source; None when nothing is compared with it."""
-        return self._records.add if self._is_compared else None
+        """The function for the next batch of the source; None when nothing is compared with it, nor logged of it."""
+        if self._audit is None:
+            return self._records.add if self._is_compared else None
+        return self._add_both if self._is_compared else self._audit.add_records
+
+    def _add_both(self, chunk: RecordChunk, refusing: npt.NDArray[np.bool_] | None = None) -> None:
+        assert self._audit is not None  # noqa: S101
+        self._records.add(chunk, refusing)
+        self._audit.add_records(chunk, refusing)
 
     def add_suppressed(self, chunk: RecordChunk) -> None:
         """Add the next batch of a suppression source."""

@@ -111,7 +111,7 @@ def kept_until(state_dir: Path, run: Mapping[str, Any], retention: timedelta) ->
 PURGES: Final = "purges"
 PREFIX: Final = "purge-"
 FORM: Final = "audiencekit-purge/1"
-ERASURES, ERASURE_FILES, RECEIPTS = "erasures", "erasure_files", "receipts"
+ERASURES, ERASURE_FILES, RECEIPTS, ENTRIES = "erasures", "erasure_files", "receipts", "audit_entries"
 WORDS: Final = {
     COMPLETE: "complete runs",
     REFUSED: "refused runs",
@@ -124,8 +124,9 @@ WORDS: Final = {
     ERASURES: "erasures that are not finished",
     ERASURE_FILES: "files that erasures have left",
     RECEIPTS: "receipts of erasures",
+    ENTRIES: "entries of the audit log",
 }
-REMOVABLE: Final = (*ENDED, *UNFINISHED, LEFT, ERASURE_FILES, RECEIPTS)
+REMOVABLE: Final = (*ENDED, *UNFINISHED, LEFT, ERASURE_FILES, RECEIPTS, ENTRIES)
 KEEPABLE: Final = (*UNFINISHED, RUNNING, ERASURES, RECEIPTS)
 
 State = Literal["planned", "begun", "complete", "incomplete"]
@@ -160,6 +161,11 @@ class PurgeReceipt:
     def before(self) -> float:
         """The time, in epoch seconds, before which something must have last changed to be removed."""
         return max(0.0, self.started_at.timestamp() - self.older_than.total_seconds())
+
+    @property
+    def before_text(self) -> str:
+        """The same as reports write times."""
+        return _time(self.before)
 
     def count(self, found: PurgeCandidates) -> None:
         """Add the counts of `found`."""

@@ -15,6 +15,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.profile import find_profile
 from audiencekit.records.plan_times import format_time, parse_time
+from audiencekit.runs.audited import RunAudit
 from audiencekit.runs.events import RunEvents
 from audiencekit.runs.journal.facts import Moment, PlanFacts, RunFacts, Sums, this_moment
 from audiencekit.runs.journal.file import JournalFile
@@ -106,7 +107,8 @@ class Run:
     `items` are its sources. `earlier` and `plan` are the content of the journal when the run was resumed: sums, and the
     plan if there was one; `earlier_paces` are those of the earlier parts, from its report. `settings` are those of this
     process, with the account and the profile of the run's beginning. `note` is a line for people on other effects of
-    its start, empty without any. `events` are written where the settings say.
+    its start, empty without any. `events` are written where the settings say, and `audit` into the audit log; it is
+    None for a run that has ended.
     """
 
     facts: RunFacts
@@ -122,6 +124,7 @@ class Run:
     earlier_paces: tuple[dict[str, Any], ...] = ()
     note: str = ""
     events: RunEvents = field(default_factory=RunEvents, repr=False)
+    audit: RunAudit | None = field(default=None, repr=False)
 
     def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
         """Whether it was begun with these arguments, for this account. The content of the source is not compared."""

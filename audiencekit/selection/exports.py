@@ -42,13 +42,14 @@ from audiencekit.selection.tags import TAG_BYTES, Tagger
 from audiencekit.state.files import create_file, explained, other_number
 from audiencekit.state.key_command import GivenKey
 from audiencekit.state.keys import KEY_BYTES, StateKey, SubKey, find_state_key
+from audiencekit.state.signing import signing_key
 
 MARK: Final = b"AKFORGX2"
 MAX_EXPORT_BYTES: Final = 2_000_000_000  # of which about 125 million keys; the cipher takes a little more at once
 MOST_IMPORTS: Final = 100  # that are remembered at once
 _RECIPIENT, _SENDER, _CHECK_DIGITS = "ak1", "as1", 8
 _NAME: Final = re.compile(rf"({_RECIPIENT}|{_SENDER})([0-9a-f]{{{2 * KEY_BYTES}}})([0-9a-f]{{{_CHECK_DIGITS}}})")
-_RECIPIENT_PURPOSE, _SENDER_PURPOSE = "forgotten recipient", "forgotten sender"
+_RECIPIENT_PURPOSE: Final = "forgotten recipient"
 _INFO: Final = b"audiencekit/1\0forgotten export"
 _SIGNED: Final = b"audiencekit/1\0forgotten sender\0"
 _NONCE: Final = bytes(12)  # of a key that is used once
@@ -78,7 +79,7 @@ def recipient_of(state_dir: Path, given: GivenKey) -> str:
 
 def sender_of(state_dir: Path, given: GivenKey) -> str:
     """The name by which others know exports of this state directory: a public key. As `recipient_of` otherwise."""
-    return _name(_SENDER, _signing_key(find_state_key(state_dir, given)).public_key().public_bytes_raw())
+    return _name(_SENDER, signing_key(find_state_key(state_dir, given)).public_key().public_bytes_raw())
 
 
 def export_memory(state_dir: Path, given: GivenKey, recipient: str, path: Path, witness: Witness | None = None) -> int:
@@ -93,7 +94,7 @@ def export_memory(state_dir: Path, given: GivenKey, recipient: str, path: Path, 
     tags = np.sort(Tagger(people.key, movable=True).moved(people.all(), Tagger(once := new_tag_key(), movable=True)))
     if tags.nbytes > MAX_EXPORT_BYTES:
         raise InputOutputFailed("the memory of erased people is too large for an export: nothing was written")
-    sealed = _sealed(_Tags(once.unwrap() + tags.tobytes()), public, _signing_key(find_state_key(state_dir, given)))
+    sealed = _sealed(_Tags(once.unwrap() + tags.tobytes()), public, signing_key(find_state_key(state_dir, given)))
     with explained("the export cannot be written", path, hint="name another file"):
         if not create_file(path, sealed):
             raise InputOutputFailed(f"{str(path)!r} exists: nothing was written", hint="name another file")
@@ -178,10 +179,6 @@ def _without_import(people: People, import_id: str) -> People:
 
 def _opening_key(key: StateKey) -> X25519PrivateKey:
     return X25519PrivateKey.from_private_bytes(key.derive(_RECIPIENT_PURPOSE).unwrap())
-
-
-def _signing_key(key: StateKey) -> Ed25519PrivateKey:
-    return Ed25519PrivateKey.from_private_bytes(key.derive(_SENDER_PURPOSE).unwrap())
 
 
 def _name(prefix: str, public: bytes) -> str:

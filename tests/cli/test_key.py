@@ -114,3 +114,25 @@ def test_before_the_first_run_there_is_none(run: Run, tmp_path: Path) -> None:
     rotated = run("key", "rotate")
     assert (rotated.returncode, "there is no state key yet" in rotated.stderr) == (2, True)
     assert not (tmp_path / "state").exists()
+
+
+def test_a_key_beside_its_files_can_be_refused(run: Run, service: Service, tmp_path: Path) -> None:
+    """Before it is made, and afterwards; `doctor` says so. A key from the environment is elsewhere."""
+    (tmp_path / "list.csv").write_text("email\nperson1@example.com\n")
+    apart = {**service.env, "AUDIENCEKIT_KEY_PLACE": "apart"}
+    upload = ("upload", "list.csv", "--audience", service.audience_id)
+
+    def refusals() -> list[tuple[int, bool]]:
+        done = [run(*upload, **apart), run("forget", text="person1@example.com\n", **apart),
+                run("audiences", "delete", service.audience_id, "--yes", **apart), run("doctor", **apart)]  # fmt: skip
+        return [(one.returncode, "beside the files that it opens" in one.stderr + one.stdout) for one in done]
+
+    assert refusals() == [(77, True)] * 4
+    assert not (tmp_path / "state/key").exists()
+    assert run(*upload, **service.env).returncode == 0
+    assert refusals() == [(77, True)] * 4
+    told = run("doctor", **service.env)
+    assert "warning: state key: in the state directory, beside" in told.stdout
+    key = {"AUDIENCEKIT_KEY": (tmp_path / "state/key").read_text().strip()}
+    assert run(*upload, **apart, **key).returncode == 0
+    assert "state key: environment" in run("doctor", **apart, **key).stdout

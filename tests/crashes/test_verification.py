@@ -50,7 +50,7 @@ async def test_an_erasure_that_was_killed_is_not_verified(driver: Driver, emulat
     assert (code, found["verified"], len(found["erasures"]["unfinished"])) == (3, False, 1)
     assert (await driver.run(tmp_path, env, *command)).code == 0
     code, found = await _verified(driver, tmp_path, env)
-    assert (code, found["verified"], found["erasures"]) == (0, True, {"complete": 1, "unfinished": []})
+    assert (code, found["verified"], found["erasures"]) == (0, True, {"complete": 1, "unfinished": [], "changed": []})
 
 
 async def _remember_elsewhere(driver: Driver, emulator: Emulator, directory: Path, env: dict[str, str]) -> None:

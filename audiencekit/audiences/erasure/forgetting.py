@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Unpack
+from typing import Any, Unpack
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
@@ -15,8 +16,10 @@ from audiencekit.audiences.erasure.people import Asked, People, check_access
 from audiencekit.audiences.erasure.people_keys import read_people
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
 from audiencekit.audiences.erasure.resources import erasure_resources
+from audiencekit.audit.log import AuditLog, Step
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.ads import AUDIENCE
+from audiencekit.errors import AudiencekitError
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.process.cancellation import cancellable
@@ -67,6 +70,7 @@ async def forget_async(
     settings, progress = settings or load_settings(), progress_or_default(progress)
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
+    settings.check_key_place()
     client = open_client(settings)  # what could never work is said before anything is read
     asked, records = await read_people(people, settings, progress, skip_rejected=skip_rejected)
     store = ErasureStore(settings.state_dir)
@@ -104,9 +108,12 @@ async def resume_erasure_async(
         receipt = store.receipt(erasure_id)
         if receipt.state == "complete":
             progress.tell(f"erasure {erasure_id} is complete: nothing is left to do")
+            store.sign(receipt, find_state_key(settings.state_dir, settings.key))  # a kill may have come before
             return receipt
         if not store.has_keys(erasure_id):  # killed between its last two steps
             store.complete(receipt, datetime.now(UTC))
+            store.sign(receipt, find_state_key(settings.state_dir, settings.key))
+            _log(receipt, settings, "ended")
             return receipt
         settings = replace(settings, profile=find_profile(receipt.profile))
         refuse_another_service(
@@ -116,6 +123,7 @@ async def resume_erasure_async(
         settings = replace(settings, account_id=receipt.account_id)
         client = open_client(settings)
         records = store.records(erasure_id, find_state_key(settings.state_dir, settings.key))
+        _log(receipt, settings, "resumed")
         async with closed_to_its_end(client):
             return await erase(receipt, records, client, store, settings, progress=progress, limiter=limiter)
 
@@ -142,8 +150,10 @@ def begin_or_continue(
     found = store.unfinished(fingerprint, account_id, settings.address, do_not_reach=do_not_reach)
     if found is not None:
         progress.tell(f"erasure {found.erasure_id} of the same people ended early: this continues it")
+        _log(found, settings, "resumed")
         return found
     receipt = Receipt.begun(asked, records, key, settings, do_not_reach=do_not_reach)
+    _log(receipt, settings, "begun")
     _remember(receipt, records, key, settings)
     store.begin(receipt, records, key, watched=settings.watch)
     return receipt
@@ -159,7 +169,33 @@ async def erase(
     progress: Progress,
     limiter: RateLimiter | None,
 ) -> Receipt:
-    """Return the receipt of the complete erasure. Raises the errors of `forget_async`."""
+    """Return the receipt of the complete erasure. Raises the errors of `forget_async`.
+
+    How it ended is in the audit log.
+    """
+    failure: AudiencekitError
+    try:
+        found = await _erase(receipt, records, client, store, settings, progress=progress, limiter=limiter)
+    except AudiencekitError as error:
+        failure = error.bare()
+        with suppress(AudiencekitError):  # the failure that came first is the one that is told
+            _log(receipt, settings, "ended")
+    else:
+        _log(found, settings, "ended")
+        return found
+    raise failure
+
+
+async def _erase(
+    receipt: Receipt,
+    records: HashedRecords,
+    client: AdsClient,
+    store: ErasureStore,
+    settings: Settings,
+    *,
+    progress: Progress,
+    limiter: RateLimiter | None,
+) -> Receipt:
     time = RunClock()
     key, forgotten = find_state_key(settings.state_dir, settings.key), read_forgotten(settings.state_dir, settings.key)
     if forgotten is None or not forgotten.holds_any(records).all():  # another memory was accepted since it was begun
@@ -168,7 +204,27 @@ async def erase(
     async with open_limiter(settings, AUDIENCE.quota, clock=time.clock, given=limiter) as pace:
         resources = erasure_resources(receipt, settings, key, forgotten, limiter=pace, time=time)
         erasing = Erasing(receipt, records, client, resources, profile=settings.profile, store=store, progress=progress)
-        return await erasing.run()
+        complete = await erasing.run()
+        store.sign(complete, key)
+        return complete
+
+
+def _log(receipt: Receipt, settings: Settings, step: Step) -> None:
+    """Put into the audit log how far an erasure is: by its number and counts. Raises as `AuditLog.append`."""
+    facts: dict[str, Any] = {
+        "of": receipt.erasure_id,
+        "service": receipt.address,
+        "account": receipt.account_id,
+        "identifiers": receipt.identifiers,
+        "do_not_reach": receipt.do_not_reach_until is not None,
+    }
+    if step == "ended":
+        facts |= {
+            "state": receipt.state,
+            "audiences": {"confirmed": receipt.settled, "all": len(receipt.audiences), "skipped": len(receipt.skipped)},
+            "records": sum(one.records for one in receipt.targets),
+        }
+    AuditLog.of(settings).append("forget", step, **facts)
 
 
 def _remember(receipt: Receipt, records: HashedRecords, key: StateKey, settings: Settings) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +13,8 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
+
+import orjson
 
 from audiencekit.audiences.erasure.forms import count_by_kind, keys_fingerprint
 from audiencekit.audiences.erasure.people import Asked
@@ -24,8 +28,9 @@ from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, at_work, era
 from audiencekit.runs.watched import watch
 from audiencekit.selection.erased_people import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings, Watch
-from audiencekit.state.files import explained, sync_directory
+from audiencekit.state.files import explained, sync_directory, write_json
 from audiencekit.state.keys import SPOOL, StateKey, SubKey
+from audiencekit.state.signing import open_note, sign_note
 from audiencekit.state.spool import KeptSpool, destroy_spool
 from audiencekit.text import shown
 
@@ -36,6 +41,9 @@ TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gon
 
 _SETTLED: Final = frozenset({"confirmed", "gone"})
 _NOT_SHOWN: Final = frozenset({"fingerprint", "address"})  # they are for the next call alone
+
+_NOTE_TITLE: Final = "audiencekit erasure receipt 1\n"
+_NOTE: Final = "signed_note"  # which receipts of earlier versions lack
 
 NO_READ_BACK: Final = "the service confirms a Delete even if the person was never in the audience"
 SHARED_KEYS: Final = "a Delete by a key takes out all people who hold that key"
@@ -88,6 +96,7 @@ class Receipt:
     the state of the memory that holds them: its `serial`, `keys` and `digest`, and whether it is `noted_outside`.
     `do_not_reach_until` is None unless they are put on the do-not-reach list, too. `fingerprint` recognises a second
     call with the same people, and is stored only until the erasure is complete. `address` is that of the service.
+    `signed_note` says what was done, signed by this state directory, once the erasure is complete.
     """
 
     erasure_id: str
@@ -108,6 +117,7 @@ class Receipt:
     do_not_reach: TargetReceipt | None = None
     fingerprint: str = field(default="", repr=False)
     address: str = ""
+    signed_note: str = ""
 
     @classmethod
     def begun(
@@ -133,12 +143,37 @@ class Receipt:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:
         """Read what `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        names = {one.name for one in fields(cls)} - (_NOT_SHOWN - document.keys())
+        names = {one.name for one in fields(cls)} - ((_NOT_SHOWN | {_NOTE}) - document.keys())
         known = {name: document[name] for name in names}
         known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
         known["skipped"] = [Skipped(**one) for one in known["skipped"]]
         known["do_not_reach"] = known["do_not_reach"] and TargetReceipt(**known["do_not_reach"])
         return cls(**known)
+
+    def sign(self, key: StateKey) -> None:
+        """Put the note on a complete erasure."""
+        self.signed_note = sign_note(self._note_text(), key)
+
+    def is_as_signed(self, key: StateKey) -> bool:
+        """Whether the note fits, and `key`, or one before it, has signed it; False without a note."""
+        return open_note(self.signed_note.encode(), key) == self._note_text()
+
+    def _note_text(self) -> str:
+        """Return the text of the note: what a person may be shown, and the hash of all the rest."""
+        document = {name: value for name, value in self.to_kept().items() if name != _NOTE}
+        digest = base64.b64encode(hashlib.sha256(write_json(document, orjson.OPT_SORT_KEYS)).digest()).decode()
+        lines = {
+            "erasure": self.erasure_id,
+            "account": self.account_id,
+            "state": self.state,
+            "started": self.started_at,
+            "finished": self.finished_at or "",
+            "identifiers": sum(self.identifiers.values()),
+            "audiences": f"{self.settled} of {len(self.audiences)}",
+            "remembered": "yes" if self.remembered else "no",
+            "receipt": digest,
+        }
+        return _NOTE_TITLE + "".join(f"{name} {value}\n" for name, value in lines.items())
 
     def to_kept(self) -> dict[str, Any]:
         """Return the document that is kept on disk."""
@@ -219,6 +254,8 @@ def _detailed(receipt: Receipt) -> Iterator[str]:
     if receipt.do_not_reach is not None:
         yield f"  do not reach until {receipt.do_not_reach_until}"
         yield f"    {_target_line(receipt.do_not_reach)}"
+    if receipt.signed_note:
+        yield "  signed      by this state directory: `signed_note` in the JSON of the receipt"
     if receipt.remembered:
         yield "  remembered  later uploads from this state directory leave these people out"
     yield from (f"  note: {shown(note)}" for note in receipt.notes)
@@ -288,6 +325,12 @@ class ErasureStore(Store):
         receipt.finished_at = format_time(now)
         self.store(receipt)
         pass_point("after finish")
+
+    def sign(self, receipt: Receipt, key: StateKey) -> None:
+        """Sign the receipt of a complete erasure, unless it is signed, and store it."""
+        if not receipt.signed_note:
+            receipt.sign(key)
+            self.store(receipt)
 
     def has_keys(self, erasure_id: str) -> bool:
         """Whether its keys still exist: without them it had confirmed everything."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from audiencekit.audiences.erasure.receipt import ErasureStore
 from audiencekit.audiences.sync.run import settle_previous_run
-from audiencekit.errors import AudiencekitError, SnapshotRefused
+from audiencekit.errors import AudiencekitError, InputOutputFailed, SnapshotRefused
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import check
@@ -61,20 +61,32 @@ def verify_erasures(settings: Settings, sources: Sequence[str] = ()) -> dict[str
     """Look for erased people in the state directory, and in `sources`: prepared directories, or any lists.
 
     Return a JSON document: `verified`, `memory` (as `forgotten show --json`), `erasures` (`complete`, how many, and
-    `unfinished`, their ids), `files` (each with the fields of VerifiedFile). It is verified when the memory is the
-    last, every erasure is finished, every file was read, and no file holds an erased person. Deletes may name them.
+    `unfinished` and `changed`, their ids), `files` (each with the fields of VerifiedFile). It is verified when the
+    memory is the last, every erasure is finished, every receipt is as it was signed, every file was read, and no file
+    holds an erased person. Deletes may name them.
     """
     memory = describe_memory(settings.state_dir, settings.key)
     summaries = ErasureStore(settings.state_dir).summaries()
     unfinished = [str(one["run_id"]) for one in summaries if one["state"] != "complete"]
     is_sound = memory["state"] in _SOUND
+    changed = list(_changed_receipts(settings))
     files = list(_look(settings, sources)) if is_sound else []
     return {
-        "verified": is_sound and not unfinished and all(file.erased == 0 for file in files),
+        "verified": is_sound and not (unfinished or changed) and all(file.erased == 0 for file in files),
         "memory": memory,
-        "erasures": {"complete": len(summaries) - len(unfinished), "unfinished": unfinished},
+        "erasures": {"complete": len(summaries) - len(unfinished), "unfinished": unfinished, "changed": changed},
         "files": [asdict(file) for file in files],
     }
+
+
+def _changed_receipts(settings: Settings) -> Iterator[str]:
+    """Yield the erasures whose receipt is not as it was signed. Those of earlier versions are not signed."""
+    store = ErasureStore(settings.state_dir)
+    for erasure_id in store.ids():
+        with contextlib.suppress(InputOutputFailed):  # one that cannot be read is no complete one
+            receipt = store.receipt(erasure_id)
+            if receipt.signed_note and not receipt.is_as_signed(find_state_key(settings.state_dir, settings.key)):
+                yield erasure_id
 
 
 def _look(settings: Settings, sources: Sequence[str]) -> Iterator[VerifiedFile]:

@@ -38,6 +38,7 @@ from audiencekit.profile import SPEC
 from audiencekit.service_words import is_service_id
 from audiencekit.settings import (
     AGE_IDENTITY,
+    BASES,
     CHOICES,
     FILE_KEYS,
     KEY_COMMAND,
@@ -56,7 +57,19 @@ from audiencekit.sources.remote.addresses import is_address, is_stored_whole, st
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})
 _OWN_KEYS: Final = frozenset(
-    {"list", "source", "audience", "account", "command", "allow_shrink", "schedule", "notify", "notify_on"}
+    {
+        "list",
+        "source",
+        "audience",
+        "account",
+        "command",
+        "allow_shrink",
+        "schedule",
+        "notify",
+        "notify_on",
+        "purpose",
+        "basis",
+    }
 )
 _KEYWORDS: Final = frozenset(Keywords.__annotations__)
 _SECRETS: Final = frozenset(
@@ -78,7 +91,9 @@ _SECRETS: Final = frozenset(
     }
 )
 _ELSEWHERE: Final = (
-    frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS}) - _SECRETS - {"account_id", "few_people"}
+    frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS})
+    - _SECRETS
+    - {"account_id", "few_people", "purpose", "basis"}
 )
 _KEEPS_OUT: Final = "a do-not-reach list keeps people out: leave suppression and consent out"
 _NOT_OF_THE_LIST: Final = {
@@ -177,6 +192,7 @@ class _Reader:
             self.problems.append((place, "it has no list: `list` names one, or `source` is the path of a file"))
         keywords = self._keywords(place, command, given)
         self._check_notify(place, content)
+        self._check_purpose(place, content)
         if len(self.problems) > before:
             return None
         return AudienceSetup(
@@ -189,6 +205,8 @@ class _Reader:
             schedule=str(content.get("schedule", "")),
             notify=content.get("notify"),
             notify_on=tuple(content.get("notify_on", ())),
+            purpose=content.get("purpose", ""),
+            basis=content.get("basis"),
             keywords=keywords,
         )
 
@@ -249,6 +267,12 @@ class _Reader:
         rules = content.get("notify_on", [])
         if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
             self.problems.append((f"{place}.notify_on", 'a list of rules is needed, such as ["fewer=0.2", "empty"]'))
+
+    def _check_purpose(self, place: str, content: Mapping[str, Any]) -> None:
+        if not isinstance(content.get("purpose", ""), str):
+            self.problems.append((f"{place}.purpose", "a text is needed, such as 'Spring sale'"))
+        if content.get("basis", BASES[0]) not in BASES:
+            self.problems.append((f"{place}.basis", f"it must be one of {', '.join(BASES)}"))
 
     def _shrink(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if "allow_shrink" not in given:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.errors import DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
-from audiencekit.settings import Settings, Watch
+from audiencekit.settings import Basis, Settings, Watch
 from audiencekit.sources.files import FilePath
 from audiencekit.state.directory import check_root, make_directory
 from audiencekit.state.files import (
@@ -37,7 +37,8 @@ class AudienceSetup:
 
     With the command `do-not-reach` it is the do-not-reach list of the account, and `audience` is empty. `keywords` are
     those of the function that `command` names; `schedule` is a note for people. `notify` names the receiver that the
-    command line tells how it ended, `notify_on` are the rules; `watch` is set by a command that does so.
+    command line tells how it ended, `notify_on` are the rules; `watch` is set by a command that does so. `purpose` and
+    `basis` are for the audit log.
     """
 
     name: str
@@ -49,12 +50,15 @@ class AudienceSetup:
     schedule: str = ""
     notify: str | None = None
     notify_on: tuple[str, ...] = ()
+    purpose: str = ""
+    basis: Basis | None = None
     keywords: Mapping[str, Any] = field(default_factory=dict)
     watch: Watch | None = None
 
     def settings(self, common: Settings) -> Settings:
-        """Return the `common` settings, with its account."""
-        own = replace(common, watch=self.watch)
+        """Return the `common` settings, with its account, and its purpose and basis where it has them."""
+        purpose, basis = self.purpose or common.purpose, self.basis or common.basis
+        own = replace(common, watch=self.watch, purpose=purpose, basis=basis)
         return own if self.account is None else own.for_account(self.account, self.account_id)
 
     @property

@@ -39,11 +39,12 @@ NONCE_BYTES: Final = 12
 NUMBER_BYTES: Final = 10  # of a column that has its number by name: one byte of the nonce more than any other number
 _OF_A_KIND: Final = ("counts", "lengths", "values")
 _ZEROS: Final = 1 << 20  # at once
-DOCUMENTS, BODIES, RECORDS, SUPPRESSION = (
+DOCUMENTS, BODIES, RECORDS, SUPPRESSION, LISTS = (
     1,
     2,
     3,
     4,
+    5,
 )  # digested under one key: no two share a nonce
 
 

@@ -165,6 +165,32 @@ def test_the_keys_come_back_until_the_erasure_is_complete(store: ErasureStore) -
     assert (kept.state, kept.fingerprint, kept.finished_at) == ("complete", "", "2026-11-21T12:30:00Z")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("asked", 3), ("identifiers", {"email": 2}), ("finished_at", "2027-01-01T00:00:00Z"), ("audiences", []),
+     ("remembered", False), ("account_id", "other"), ("signed_note", ""), ("state", "incomplete")],
+)  # fmt: skip
+def test_a_receipt_that_was_changed_is_found(name: str, value: Any, store: ErasureStore) -> None:
+    """By its note, which any verifier of signed notes can check; also under a later key."""
+    receipt = _receipt(audiences=[TargetReceipt(id="1a2b", name="VIP", state="confirmed")], remembered=True)
+    store.complete(receipt, NOW_ERASURESTORE)
+    store.sign(receipt, KEY)
+    kept = store.receipt(ID)
+    assert [kept.is_as_signed(key) for key in (KEY, StateKey(b"2" * 32, (KEY,)), StateKey(b"2" * 32))] == [
+        True, True, False
+    ]  # fmt: skip
+    setattr(kept, name, value)
+    assert not kept.is_as_signed(KEY)
+
+
+def test_a_receipt_of_an_earlier_version_is_read(store: ErasureStore) -> None:
+    """It has no note, and gets one when the erasure is resumed."""
+    document = _receipt().to_kept()
+    del document["signed_note"]
+    store.write(ID, document)
+    assert store.receipt(ID).signed_note == ""
+
+
 def test_keys_are_destroyed_before_their_file_goes(store: ErasureStore, tmp_path: Path) -> None:
     """Another name of the file, or a copy of the disk's blocks, leads to bytes that no key opens."""
     copy = tmp_path / "copy"

@@ -75,7 +75,7 @@ async def test_an_erasure_leaves_no_one(emulator: Emulator, settings: Settings, 
     await forget_async(PEOPLE[1:2], settings=settings)
     found = await _verify(settings)
     assert found["verified"]
-    assert found["erasures"] == {"complete": 1, "unfinished": []}
+    assert found["erasures"] == {"complete": 1, "unfinished": [], "changed": []}
     assert _files(found) == [("snapshot", 5, 0)]
 
 
