@@ -16,6 +16,7 @@ import pytest
 from tests.cli.conftest import Run, Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, environment, start
+from tests.shortened import shortened
 
 
 def _members(service: Service) -> int:
@@ -119,7 +120,7 @@ def _commands(audience: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-@pytest.mark.parametrize("spoil", ["removed", "rolled back"])
+@pytest.mark.parametrize("spoil", shortened(["rolled back", "removed"], 1))
 def test_no_command_goes_on_without_the_last_memory(
     spoil: str, run: ForgottenRun, service: Service, tmp_path: Path
 ) -> None:
