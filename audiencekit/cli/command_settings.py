@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def silent_settings(**given: Any) -> Settings:
-    """The same for the answers to a shell, which tell nothing."""
+    """Return the settings for completions, without notes."""
     from audiencekit.settings import load_settings
 
     return load_settings(**given)

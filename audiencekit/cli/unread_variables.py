@@ -1,4 +1,4 @@
-"""Variables of the environment that are called as ours are, and that nothing reads. Their values are never shown."""
+"""Environment variables with the prefix AUDIENCEKIT_ that are not read. Their values are never shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OF_ACCOUNT: Final = own_prefix("")[:-1]
 
 
 def unread_variables(environment: Mapping[str, str]) -> Iterator[str]:
-    """A note on each, with the name that is nearest. Another program may have set it, so that it is no fault."""
+    """Return a note on each, with the nearest known name. They are no error: another program may have set them."""
     for variable in sorted(environment):
         if variable.upper().startswith(PREFIX) and not is_read(variable):
             near = _nearest(variable.upper())
