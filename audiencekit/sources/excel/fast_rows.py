@@ -125,7 +125,7 @@ def joined(texts: Any, owners: Places) -> Any:
 
 
 def have(buffer: Bytes, places: Places, letters: bytes) -> Any:
-    """Of each place whether `letters` begin there."""
+    """Return for each place whether `letters` begin there."""
     found = buffer[places] == letters[0]
     for at in range(1, len(letters)):
         found &= buffer[places + at] == letters[at]
