@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.excel import xml_rows as xml_rows
@@ -74,6 +74,7 @@ def _parsed(rows: str) -> list[SheetRows]:
 
 
 @given(rows_xml())
+@example("<row><c><f/></c><c/><c/></row><row/><row><c><f>A1</f><v></v></c></row>")  # two kinds of missing values
 @settings(deadline=None, max_examples=examples(100))
 def test_they_are_those_of_a_parser(rows: str) -> None:
     """Numbers, columns, types, styles and texts. Formulas without a value are left to the parser."""
