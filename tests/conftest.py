@@ -20,6 +20,7 @@ from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.process.workers import cores
 from audiencekit.settings import Settings, load_settings
 from tests.crashes.killing import Driver
+from tests.examples import FACTOR, examples
 from tests.processes import BEGUN, Commands, end_those_begun
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,9 +33,11 @@ with contextlib.suppress(ModuleNotFoundError):  # where only the tests of an int
     import hypothesis
 
     # No test asserts a timing: an example that takes long on a busy machine is no failure. The examples are the same in
-    # each run, so that a rare one refuses no change that has nothing to do with it; EXAMPLES draws others.
-    are_fixed = "EXAMPLES" not in os.environ
-    hypothesis.settings.register_profile("untimed", deadline=None, derandomize=are_fixed)
+    # each run, so that a rare one refuses no change that has nothing to do with it; EXAMPLES=10 draws others.
+    are_fixed = FACTOR <= 1
+    hypothesis.settings.register_profile(
+        "untimed", deadline=None, derandomize=are_fixed, max_examples=examples(hypothesis.settings.default.max_examples)
+    )
     hypothesis.settings.load_profile("untimed")
     if are_fixed:  # without the constants of the modules that are imported by then, which other tests decide
         from hypothesis.internal.conjecture import providers

@@ -136,7 +136,6 @@ import numpy
 
 others = "numpy.ma" in sys.modules  # as numpy 1.26 does by itself
 import audiencekit
-from tests.cases import each_case
 
 plan = audiencekit.prepare({source!r}, out={out!r}, requests=True)
 print(plan.requests > 0, "numpy.ma" in sys.modules and not others)

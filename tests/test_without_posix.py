@@ -14,6 +14,7 @@ import pytest
 
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import default_signals, start
+from tests.shortened import shortened
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the locks of Windows are played by those of Linux")
@@ -123,7 +124,7 @@ def _ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, errors
 
 
-@pytest.mark.parametrize("kind", ["file", "directory"])
+@pytest.mark.parametrize("kind", shortened(["file", "directory"], 1))
 def test_a_lock_keeps_other_processes_out_until_its_holder_is_killed(tmp_path: Path, kind: str) -> None:
     """Its words can be read meanwhile, although Windows locks bytes against readers."""
     path = tmp_path / "one"

@@ -1,4 +1,4 @@
-"""The command line. Commands import what is heavy inside themselves: `--help` must be quick."""
+"""The command line. Commands import large modules inside their functions, so that `--help` starts quickly."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ COMMANDS: Final = {name: place for commands in SECTIONS.values() for name, place
 
 
 class CommandGroup(click.Group):
-    """The commands, each imported when it is asked for."""
+    """The commands; each is imported when it is called."""
 
     context_class = Context
 
@@ -90,7 +90,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does; for a misspelled name the nearest ones are told, which click seeks among imported commands."""
+        """Resolve as click does. For a misspelled name, the error suggests the nearest names."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches  # 1 ms of every start
@@ -100,7 +100,7 @@ class CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the groups of commands; each command is imported for its summary."""
+        """Write the groups of commands. This imports each command, for its summary."""
         rows = {name: (name, command.get_short_help_str(limit=70)) for name, command in self._commands(ctx)}
         write_sections(formatter, {title: [rows[name] for name in names] for title, names in SECTIONS.items()})
 
@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def _show(error: click.ClickException) -> None:
-    """Show an error of click; it repeats arguments, which a shell may have taken from names of other people's files."""
+    """Show an error of click. It may repeat arguments, which a shell may have made of file names of others."""
     told, message = io.StringIO(), error.format_message()
     error.show(told)
     # Choices of an argument and the help of a group have lines, and repeat nothing.
@@ -167,7 +167,7 @@ _LOOKS: Final = {"--dry-run", "--offline", "--plan"}
 
 
 def _example_for(error: click.ClickException) -> str:
-    """A right command or option, where an argument is missing, or one is not of the command; else empty."""
+    """Return a correct example where an argument is missing or unknown to the command; else ""."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.NoSuchOption) and context is not None:
         if error.option_name == "--dry-run" and context.info_name == "check":  # others may change what is kept here
@@ -231,7 +231,7 @@ def _run() -> int:
 
 
 def _prepare_completion() -> None:
-    """Only where a shell asks: the answers are a module more to import."""
+    """Import the module of the answers only when a shell asks for completions."""
     if "_AUDIENCEKIT_COMPLETE" in os.environ:
         from audiencekit.cli.completion import prepare_answers
 
@@ -239,6 +239,6 @@ def _prepare_completion() -> None:
 
 
 def _is_clicks(error: OSError) -> bool:
-    """Whether click could not write a text of its own, such as that of --help."""
+    """Return whether the error comes from click's own output, such as that of --help."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return str(frames[-1].f_globals.get("__name__")).startswith("click.")

@@ -128,7 +128,7 @@ def _call(
 
 
 def _tell_rest(answer: Answer) -> None:
-    """Say on stderr how many entries the list has, where that was asked for, and that there are more than are shown."""
+    """Print to stderr the total count, when it was requested, and a note when there are more pages."""
     if answer.total_count is not None:
         tell(f"total: {answer.total_count:,}")
     if answer.next_cursor is not None:
@@ -137,7 +137,7 @@ def _tell_rest(answer: Answer) -> None:
 
 
 def _tell_problems(problems: Any) -> None:
-    """Say on stderr what the answer leaves out, and why."""
+    """Print to stderr the problems that the service lists beside its data."""
     for problem in problems if isinstance(problems, list) else ():
         if isinstance(problem, dict):
             words = [str(problem[name]) for name in ("title", "detail") if problem.get(name)]
@@ -228,7 +228,7 @@ _NAMES = ("name", "description", "screen_name")
 
 
 def deletes_of(endpoint: Endpoint, body: bytes | None, parameters: Mapping[str, Any]) -> int:
-    """The number of Deletes in a body. To take people out of a list is none: `upload` does not ask."""
+    """Return the number of Deletes in a body. Deletes of people do not count: `upload` does not ask."""
     from audiencekit.api.answers import read_json
 
     operations = parameters if body is None else read_json(body)
@@ -243,9 +243,9 @@ def deletes_of(endpoint: Endpoint, body: bytes | None, parameters: Mapping[str, 
 async def question_about(
     endpoint: Endpoint, parameters: Mapping[str, Any], body: bytes | None, client: AdsClient, settings: Settings
 ) -> str:
-    """The question to ask before the call. The service is asked for the name of what is deleted, where it shows it.
+    """Return the question to ask before the call, with the name of the object, which is requested from the service.
 
-    Raises NotFound for what is not there, and what else that look raises.
+    Raises NotFound when the object does not exist, and the errors of that request.
     """
     if endpoint.ends_token:
         return f"{endpoint.name}: end the {_token_of(endpoint, settings)}? All programs that use it lose access."
@@ -264,7 +264,7 @@ def _token_of(endpoint: Endpoint, settings: Settings) -> str:
 
 
 async def _called(endpoint: Endpoint, parameters: Mapping[str, Any], client: AdsClient) -> str:
-    """`, 'Spring customers', size 1200`, as far as the service shows it."""
+    """Return what the service shows of name and size: `, 'Spring customers', size 1200`."""
     look = next((row for row in ENDPOINTS if (row.method, row.path) == ("GET", endpoint.path)), None)
     if look is None:
         return ""

@@ -46,7 +46,7 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
 
 
 def print_audiences(found: list[dict[str, Any]], *, as_json: bool, without: str) -> None:
-    """Print a line for each audience, as wide as the terminal, or tell that there are none; and note their names."""
+    """Print one line for each audience, cut to the width of the terminal, or that there are none. Store their names."""
     from audiencekit.reporting.text import render_table
 
     note_audiences(found)

@@ -1,4 +1,4 @@
-"""A page in the browser, without its address on a command line, where every user of the machine could read it."""
+"""Open a page in the browser without its address on a command line, where other users of the machine could read it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LEADING_ON: Final = """<!doctype html><html lang="en"><head><meta charset="utf-
 
 
 class Browser:
-    """Opens pages by way of a file that leads on to them, readable by its owner alone, while this context lasts."""
+    """Opens pages through a redirecting file that only its owner can read. The file exists until the context ends."""
 
     def __init__(self) -> None:
         self._directory: tempfile.TemporaryDirectory[str] | None = None
 
     def open(self, page: str) -> bool:
-        """Whether a browser was begun with a file that leads on to `page`."""
+        """Start a browser with a file that redirects to `page`; return whether one was started."""
         self.close()
         self._directory = tempfile.TemporaryDirectory(prefix="audiencekit-login-")  # 0700
         file = Path(self._directory.name) / "login.html"
@@ -58,16 +58,16 @@ class Browser:
                 signal.signal(ending, signal.SIG_DFL)
 
     def _end(self, ending: int, _frame: object) -> None:
-        """Leave nothing behind, and end as by the default of the signal."""
+        """Remove the file, and end as the signal does by default."""
         self.close()
         signal.signal(ending, signal.SIG_DFL)
         os.kill(os.getpid(), ending)
 
 
 def open_address(address: str) -> bool:
-    """Whether a browser was begun with an address that other users of the machine may see.
+    """Open an address that other users of the machine may see; return whether a browser was started.
 
-    None is found in the working directory, since it is another one there.
+    No browser is taken from the working directory: the program starts in the root directory.
     """
     root = Path(sys.executable).anchor
     try:

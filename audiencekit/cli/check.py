@@ -124,7 +124,7 @@ def check(
 
 
 def _suggest(plan: Plan, *, is_lossy: bool) -> None:
-    """The next command; none that puts in people who refuse in a column of the list, before their owner has decided."""
+    """Suggest the next command. It is no upload while a consent column of the list is not decided on."""
     refusing = next((loss for loss in plan.warnings if loss.code == "consent"), None)
     if refusing is None:
         suggest("check LIST --doctor --rejections FILE" if is_lossy else "upload LIST --audience NAME")
@@ -133,7 +133,7 @@ def _suggest(plan: Plan, *, is_lossy: bool) -> None:
 
 
 def _show_columns(source: tuple[str, ...], given: dict[str, Any], *, as_json: bool) -> None:
-    """Print what each column is used as. Of the list only its beginning is read."""
+    """Print how each column is used. Only the beginning of the list is read."""
     from dataclasses import asdict, replace
 
     from audiencekit.planning.options import read_keywords
@@ -179,7 +179,7 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
 
 
 def leave_with_plan(plan: Plan, *, as_json: bool) -> NoReturn:
-    """Show the plan, and exit as `upload` would before sending."""
+    """Print the plan, and exit with the code that `upload` would have before it sends."""
     show_plan(plan, as_json=as_json)
     sys.exit(plan.exit_code)
 

@@ -1,4 +1,4 @@
-"""The client of a command: the calls that it makes at the service, by its settings."""
+"""The API client of a command, made from its settings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool, dry_run:
     """Return the answer of `ask` to an AdsClient for the settings. Leaves with the error of a call that failed.
 
     A dry run leaves with the first request that would change something.
-    What the service does not find is not there in this account: the hint says in which, and where to look.
+    The hint of a NotFound names the account, and where to look.
     """
     import asyncio
 
@@ -55,7 +55,7 @@ DRY_RUN_NOTE: Final = "dry run: nothing was changed"
 
 
 class Foreseen(Protocol):
-    """The doings of a run that is not made."""
+    """The changes that a run would make."""
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -67,7 +67,7 @@ class Foreseen(Protocol):
 def leave_with_dry_plan(
     work: Callable[[Settings, Progress], Coroutine[Any, Any, Plan]], *, as_json: bool, **given: Any
 ) -> NoReturn:
-    """Print the plan that `work` returns, and exit as the run would before its first request."""
+    """Print the plan that `work` returns, and exit with the code that the run would have before its first request."""
     from audiencekit.cli.check import leave_with_plan
 
     plan = _carried_out(work, as_json=as_json, **given)
@@ -90,7 +90,7 @@ def leave_with_foreseen(
 
 @contextmanager
 def unsent_told(*, as_json: bool) -> Iterator[None]:
-    """Leave with the request that a dry run does not send inside."""
+    """When a dry run stops at a request, print this request and leave."""
     from audiencekit.api.opening import WouldSend
 
     try:

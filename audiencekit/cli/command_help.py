@@ -1,6 +1,6 @@
 """The form of the help texts: options in groups, and examples at the end.
 
-Not by a library: the one for this adds 40 ms of processor time to every start of a command.
+It is written here, since the library for it adds 40 ms of processor time to every start of a command.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _GroupedOption(click.Option):
 
 
 class Decorate(Protocol):
-    """As `click.option`."""
+    """The type of `click.option`."""
 
     def __call__(self, *names: str, **more: Any) -> Callable[[F], F]:
         """A decorator that adds the option."""
@@ -64,7 +64,7 @@ result_option: Final[Decorate] = partial(click.option, cls=_GroupedOption, group
 
 
 class _Help(click.HelpFormatter):
-    """Help with bold headings, where it is coloured."""
+    """The formatter of help texts; headings are bold where output is coloured."""
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a section."""
@@ -73,7 +73,7 @@ class _Help(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """The context of a command with such a help."""
+    """The click context with this formatter."""
 
     formatter_class = _Help
 
@@ -111,7 +111,7 @@ class Command(click.Command):
         return len(self._own_options) > _UNGROUPED
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does. Raises TooManyArguments for arguments that are left, which may be those of a person."""
+        """Parse as click does. Raises TooManyArguments for surplus arguments, which may be personal data."""
         ctx.allow_extra_args = True
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
@@ -119,7 +119,7 @@ class Command(click.Command):
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, which the log names. Raises MemoryError where it may not have enough to begin with."""
+        """Run the command; its name goes into the log. Raises MemoryError when too little memory is left."""
         note_command(ctx)
         ask_for_memory()
         with state_of_command(ctx):
@@ -165,7 +165,7 @@ def _show_all(context: click.Context, _option: click.Parameter, is_wanted: bool)
 
 
 class CommandGroup(click.Group):
-    """A group of such commands."""
+    """A group whose commands have such help texts."""
 
     command_class = Command
     context_class = Context

@@ -1,4 +1,4 @@
-"""The progress of a command, in its manner: silent, in lines, or in bars; and in its log."""
+"""The progress of a command: silent, as lines, or as bars, by its output options; and in its log."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from audiencekit.reporting.progress import (
 
 
 def command_progress(*, every_seconds: float | None = None) -> AbstractContextManager[Progress]:
-    """The progress to give to the work of a command. As `progress_for`, unless the manner asks for less or more.
+    """Return the progress for a command: that of `progress_for`, unless `--quiet` or `--verbose` changes it.
 
-    A verbose command writes lines, which go with those of its requests.
+    A verbose command writes lines, between those of its requests.
     """
     how = manner()
     shown: BarProgress | LineProgress | None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,9 +14,11 @@ from audiencekit.text import shown
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
+_NEAR: Final = 0.75  # of the letters are the same, in the same order
+
 
 def silent_settings(**given: Any) -> Settings:
-    """The same for the answers to a shell, which tell nothing."""
+    """Return the settings for completions, without notes."""
     from audiencekit.settings import load_settings
 
     return load_settings(**given)
@@ -30,8 +33,6 @@ def command_settings(**given: Any) -> Settings:
 
     environment = own_environment()
     if any(name.upper().startswith(PREFIX) and not is_read(name) for name in environment):
-        from audiencekit.cli.unread_variables import unread_variables
-
         for note in unread_variables(environment):
             _tell_once(note)
     settings = load_settings(**given)
@@ -46,3 +47,36 @@ def _tell_once(note: str) -> None:
     if note not in told:
         told.add(note)
         tell(f"note: {shown(note)}")
+
+
+def unread_variables(environment: Mapping[str, str]) -> Iterator[str]:
+    """Return a note on each variable with our prefix that is not read, with the nearest known name; no value is shown.
+
+    They are no error: another program may have set them.
+    """
+    from audiencekit.settings import PREFIX, is_read
+
+    for variable in sorted(environment):
+        if variable.upper().startswith(PREFIX) and not is_read(variable):
+            near = _nearest(variable.upper())
+            yield f"{variable} is not read: " + (f"perhaps {near} is meant" if near else "no setting has this name")
+
+
+def _nearest(variable: str) -> str:
+    from audiencekit.settings import PREFIX, SECRET_NAMES, VARIABLES, own_prefix
+
+    name = variable.removeprefix(PREFIX)
+    found = {PREFIX + known: _likeness(name, known) for known in VARIABLES}
+    if variable.startswith(own_prefix("")[:-1]):
+        for secret in map(str.upper, SECRET_NAMES):  # behind the name of an account, which can be any
+            parts = variable.rsplit("_", secret.count("_") + 1)
+            tail = "_".join(parts[1:])
+            found[f"{parts[0]}_{secret}"] = _likeness(tail, secret)
+    best = max(found, key=found.__getitem__)
+    return best if found[best] >= _NEAR else ""
+
+
+def _likeness(one: str, other: str) -> float:
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, one, other).ratio()

@@ -1,6 +1,6 @@
 """The words that a shell completes: runs, audiences, columns of the list. Nothing is sent, and errors are not shown.
 
-Each is a file or two that are looked at: names in the state directory, and the first bytes of the list.
+They come from names in the state directory and the first bytes of the list.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 
 class Bash(BashComplete):
-    """Bash, with KIND=COLUMN as one word and values that hold spaces."""
+    """Completion for Bash that reads KIND=COLUMN as one word, and allows spaces in values."""
 
     source_template = _BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """The words before the one that is completed, and that one."""
+        """Return the words before the incomplete one, and the incomplete one."""
         line = os.environ.get("COMP_LINE", "")
         words = split_arg_string(line)
         incomplete = words.pop() if words and not line[-1:].isspace() else ""
         return words[1:], incomplete
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
-        """A line of the answer."""
+        """Return the line of one completion, and a second one with the name of an audience."""
         value, kind = str(item.value), str(item.type)
         if kind == "plain" and value.endswith("="):
             kind = "open"
@@ -79,7 +79,7 @@ _SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": Bash, "zsh": ZshComple
 
 
 def prepare_answers() -> None:
-    """Answer in our way where a shell asks."""
+    """Register `Bash` with click, in place of its class, when a shell asks for completions."""
     if VARIABLE in os.environ:
         add_completion_class(Bash)
 

@@ -1,6 +1,6 @@
 """The words that a shell completes: runs, audiences, columns of the list. Nothing is sent, and errors are not shown.
 
-Each is a file or two that are looked at: names in the state directory, and the first bytes of the list.
+They come from names in the state directory and the first bytes of the list.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def runs(context: click.Context, parameter: click.Parameter, incomplete: str) ->
 
 
 def audiences(context: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Ids of audiences that this machine has seen, with their names; also those whose name begins so."""
+    """Return known ids of audiences with their names, where the id or the name begins with the incomplete word."""
     names: dict[str, str] = {}
     with contextlib.suppress(Exception):
         from audiencekit.destinations.known_audiences import KnownAudiences
@@ -56,14 +56,14 @@ def columns(context: click.Context, parameter: click.Parameter, incomplete: str)
 
 
 def columns_then(mark: str) -> Candidates:
-    """The same, with `mark` behind each: a value follows."""
+    """Return the names of the columns with `mark` appended, since a value follows."""
     return lambda context, parameter, incomplete: [
         CompletionItem(f"{item.value}{mark}") for item in columns(context, parameter, incomplete)
     ]
 
 
 def kinds_of_columns(option: str | None = None) -> Candidates:
-    """KIND=COLUMN: kinds first, then the columns of the list, or of the files behind `option`."""
+    """Complete KIND=COLUMN: first kinds, then columns of the list, or of the files given by `option`."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
         from audiencekit.identifiers.kinds import Kind
@@ -77,7 +77,7 @@ def kinds_of_columns(option: str | None = None) -> Candidates:
 
 
 def _names(option: str | None) -> Iterator[str]:
-    """The names of the columns of the first file that can be read, of those behind `option` or before any."""
+    """Return the columns of the first readable file, among the values of `option` or the arguments."""
     for path in _files(option):
         with contextlib.suppress(Exception):
             from audiencekit.sources.csv.records import first_row_names
@@ -87,7 +87,7 @@ def _names(option: str | None) -> Iterator[str]:
 
 
 def _files(option: str | None) -> Iterator[str]:
-    """The files on the line: click has not read it to its end, where an option still waits for its value."""
+    """Yield the files on the line. click has not read it to its end where an option lacks its value."""
     words = split_arg_string(os.environ.get("COMP_LINE") or os.environ.get("COMP_WORDS", ""))
     for before, word in pairwise(words):
         if (before == option) if option else (before not in _OTHER_FILES and os.path.isfile(word)):

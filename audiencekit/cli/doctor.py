@@ -1,4 +1,4 @@
-"""`doctor`: everything that a run needs besides a list, looked at one by one."""
+"""`doctor`: checks of everything that a run needs besides a list."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ OPTIONAL_PROGRAMS: Final = (("lists encrypted with PGP", "gpg", "GnuPG"),)
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One thing that a run needs: `status` is ok, warning or problem, and `remedy` what to do about the latter two."""
+    """The result of one check: `status` is ok, warning or problem; `remedy` says what to do about the latter two."""
 
     name: str
     status: str
@@ -124,7 +124,7 @@ def _failed(name: str, error: AudiencekitError) -> DoctorCheck:
 
 @dataclass(frozen=True, slots=True)
 class SettingFound:
-    """A setting, its value as it may be shown, and where that is from; None for no value."""
+    """A setting, its value as it may be shown (None: not set), and the origin of the value."""
 
     name: str
     value: str | None
@@ -275,7 +275,7 @@ async def _ask(settings: Settings) -> list[DoctorCheck]:
 
 
 def _clock(service: int | None, ours: float) -> DoctorCheck:
-    """The clock of this machine beside that of the service, both in epoch seconds."""
+    """The clocks of this machine and of the service, in epoch seconds."""
     if service is None:
         return DoctorCheck("clock", "ok", "the service does not say its time")
     off = round(ours - service)

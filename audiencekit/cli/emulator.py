@@ -95,7 +95,7 @@ async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report
 
 
 def _struck(emulator: Emulator) -> str:
-    """The faults that struck, how often, and the number of people in the end."""
+    """Return the faults that occurred, how often each, and the final number of people."""
     from collections import Counter
 
     from audiencekit.emulator.faults.catalogue import CATALOGUE
@@ -228,7 +228,7 @@ def _read_receiver(text: str) -> tuple[str, str]:
 
 
 def faults_of(source: str | None) -> list[Fault]:
-    """The faults to begin with. Raises click.BadParameter with the place of what is wrong."""
+    """Return the faults that are active from the start. Raises click.BadParameter with the place of an error."""
     from audiencekit.emulator.faults.orders import FaultError, load_faults
 
     try:
@@ -240,7 +240,7 @@ def faults_of(source: str | None) -> list[Fault]:
 
 
 def _announce(line: str) -> None:
-    """The JSON line for programs; for a person at a terminal also what to paste into another shell."""
+    """Print the JSON line; at a terminal also the commands to paste into another shell."""
     import json
 
     click.echo(line)

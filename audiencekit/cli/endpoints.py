@@ -1,4 +1,4 @@
-"""The catalogue as text: the list, the help of one endpoint, and the reference page of the documentation."""
+"""The catalogue as text: the list, the help of one endpoint, and the reference page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ and lists in Python. The client makes the headers.
 
 
 def list_endpoints() -> Iterator[str]:
-    """A line for each group and each of its endpoints."""
+    """Yield a line for each group and each of its endpoints."""
     width = max(len(endpoint.name) for endpoint in ENDPOINTS)
     for group, rows in _groups():
         yield f"{group}:"
@@ -135,7 +135,7 @@ def _members(shape: Shape, above: str = "") -> Iterator[tuple[str, Parameter]]:
 
 
 def _rules(endpoint: Endpoint) -> Iterable[str]:
-    """The rules in words; one that holds at two levels of a body is said once."""
+    """Return the rules in words, each once, also where it applies to two levels of a body."""
     return dict.fromkeys(rule.words for rule in endpoint.rules)
 
 

@@ -1,4 +1,4 @@
-"""`forget`: people out of every audience of the account, and kept out."""
+"""`forget`: delete people from every audience of the account, and keep them out."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def resume_erasure(erasure: str, *, as_json: bool, new_address: bool, **given: A
 
 
 def show_receipt(erasure: str, *, as_json: bool) -> None:
-    """Print the receipt of an erasure as it stands."""
+    """Print the current receipt of an erasure."""
     from audiencekit.audiences.erasure.receipt import ErasureStore
 
     store = ErasureStore(command_settings().state_dir)
@@ -133,7 +133,7 @@ def erase(
 
 
 def _leave_unfinished(error: AudiencekitError, *, as_json: bool) -> NoReturn:
-    """As other commands do, with the receipt in place of a report."""
+    """Leave as other commands do, with the receipt in place of a report."""
     from audiencekit.audiences.erasure.receipt import Receipt
 
     if as_json or error.document is None:

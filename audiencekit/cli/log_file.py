@@ -1,4 +1,4 @@
-"""The log of a command: one JSON object a line. It holds what is told, and facts: never a value, hash or secret."""
+"""The log of a command: one JSON object a line, with messages and facts, never a value, hash or secret."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Colour: TypeAlias = Literal["auto", "always", "never"]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """The manner of one command. A quiet one tells errors and questions only; a verbose one each request."""
+    """The output options of one command. Quiet: only errors and questions are printed; verbose: each request, too."""
 
     colour: Colour = "auto"
     is_quiet: bool = False
@@ -42,12 +42,12 @@ _MANNER: Final[ContextVar[Manner]] = ContextVar("manner", default=Manner())  # n
 
 
 def manner() -> Manner:
-    """That of the command that runs."""
+    """Return the output options of the command that runs."""
     return _MANNER.get()
 
 
 def begin_manner() -> None:
-    """Forget the manner of a command that ran before in this process."""
+    """Reset the output options of an earlier command in this process."""
     if manner() != Manner():
         from audiencekit.cli.log_file import stop_listening
 
@@ -56,12 +56,12 @@ def begin_manner() -> None:
 
 
 def note_json_said() -> None:
-    """Note that stdout has had its one JSON document."""
+    """Note that the JSON document was printed to stdout."""
     _MANNER.set(replace(manner(), has_said_json=True))
 
 
 def note_command(context: click.Context) -> None:
-    """Write into the log which command begins. Its arguments are left out: they may be anything."""
+    """Write the name of the command into the log, without its arguments, which may be personal data."""
     if (log := manner().log) is not None:
         names, one = list[str](), context
         while one.parent is not None:
@@ -76,7 +76,7 @@ def end_manner(exit_code: int) -> None:
 
 
 def _take(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Set what the option says. It may stand before the name of a command or behind it."""
+    """Store the value of the option, which may be given before or after the name of the command."""
     if value is None or value is False or parameter.name is None or context.resilient_parsing:
         return
     if parameter.name == "log":

@@ -29,7 +29,7 @@ INTERRUPTED_SECONDS: Final = 2.0  # for all deliveries of a command that was int
 
 
 def notify_options(function: F) -> F:
-    """The receiver that is told how the command ended, and the rules."""
+    """The receiver of notifications about the end of the command, and the rules."""
     return stacked(
         result_option(
             "--notify", metavar="RECEIVER", help="Tell this receiver how it ended; env is that of the environment."
@@ -105,7 +105,7 @@ class Notifying:
     def ended(
         self, settings: Settings, document: Mapping[str, Any], error: AudiencekitError | None, code: int, audience: str
     ) -> Ended | None:
-        """Return what there is to be told to the receiver; None without one."""
+        """Return the receiver and the rules to notify it by; None without a receiver."""
         if self.receiver is None or self.rules is None:
             return None
         from audiencekit.notifications.notifier import Ended
@@ -116,7 +116,7 @@ class Notifying:
         )  # fmt: skip
 
     def _tell(self, ended: Sequence[Ended | None], error: AudiencekitError | None) -> None:
-        """Whatever fails here is told, and changes no exit code."""
+        """Send the notification. A failure is printed, and does not change the exit code."""
         try:
             from audiencekit.notifications.deliveries import MOST_SECONDS
             from audiencekit.notifications.notifier import Notifier

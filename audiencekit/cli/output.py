@@ -40,12 +40,12 @@ _PROSE: Final = frozenset({"message", "problem", "hint", "remedy", "option", "no
 
 
 def spelled(text: str) -> str:
-    """`text` with flags in place of options."""
+    """Return `text` with the flags of the command line in place of options in Python's spelling."""
     return OPTION.sub(_flag, text)
 
 
 def spelled_document(document: Any) -> Any:
-    """A plan, a report or a failure with flags in place of options, in what is prose of ours."""
+    """Return a plan, a report or a failure with flags in place of options, in our own sentences."""
     if isinstance(document, Mapping):
         return {
             name: _spelled_prose(value) if name in _PROSE else spelled_document(value)
@@ -67,7 +67,7 @@ def _flag(found: re.Match[str]) -> str:
 
 
 def _values(literal: str) -> list[str]:
-    """The values as a shell takes them; a word that is no literal, such as FILE, stands for a value."""
+    """Return the values as a shell takes them. A word that is no literal, such as FILE, is a placeholder and stays."""
     try:
         value = ast.literal_eval(literal)
     except (SyntaxError, ValueError):
@@ -86,18 +86,18 @@ def _quoted(value: Any) -> str:
 
 
 def take_any_letter() -> None:
-    """From now on stdout escapes what its encoding does not have, as stderr does: a name is no reason to fail."""
+    """Let stdout escape letters that its encoding lacks, as stderr does, so that a file name causes no failure."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def say(text: str) -> None:
-    """A line of data to stdout, or several of ours. Raises InputOutputFailed when it cannot be written."""
+    """Print data to stdout. Raises InputOutputFailed when it cannot be written."""
     _write(shown_lines(text))
 
 
 def tell(text: str) -> None:
-    """A line for people to stderr, or several of ours; a quiet command keeps it to itself."""
+    """Print a message to stderr, unless the command is quiet."""
     how, text = manner(), spelled(text)
     if how.log is not None:
         how.log.write("warning" if text.startswith("warning:") else "info", text)
@@ -106,12 +106,12 @@ def tell(text: str) -> None:
 
 
 def suggest(command: str, *words: str) -> None:
-    """Say in one line which command comes next; `words` are quoted as a shell takes them."""
+    """Print the suggested next command in one line; `words` are quoted for a shell."""
     tell(f"{NEXT}audiencekit {' '.join([command, *(shlex.quote(shown(word)) for word in words)])}")
 
 
 def insist(text: str, *, level: str | None = "info") -> None:
-    """The same of a quiet command, too: an error, or the matter of a question. It is logged unless `level` is None."""
+    """Print an error or a question to stderr, also when the command is quiet. It is logged unless `level` is None."""
     text = spelled(text)
     if level is not None and (log := manner().log) is not None:
         log.write(level, text)
@@ -125,7 +125,7 @@ def _tell(text: str) -> None:
 
 
 def terminal_width(stream: Any = None) -> int | None:
-    """The characters of a line of `stream`, stdout by default; None where it is no terminal: others take any length."""
+    """Return the width of `stream` (stdout by default) in characters; None when it is not a terminal."""
     stream = stream or sys.stdout
     if stream is None or not stream.isatty():
         return None
@@ -136,7 +136,7 @@ def terminal_width(stream: Any = None) -> int | None:
 
 
 def _folded(text: str, stream: Any) -> list[str]:
-    """The lines of `text`, on a terminal divided between words where they are longer than one of its lines."""
+    """Return the lines of `text`, wrapped between words to the width of the terminal."""
     lines, width = text.split("\n"), terminal_width(stream)
     if width is None:
         return lines
@@ -151,7 +151,7 @@ def _folded(text: str, stream: Any) -> list[str]:
 
 
 def _is_copied(line: str) -> bool:
-    """Whether the line holds an address or a command, which a person copies: it stays whole."""
+    """Return whether the line holds an address or a command to copy, which is not wrapped."""
     return "://" in line or line.startswith((NEXT, EXPORT))
 
 
@@ -166,7 +166,7 @@ def _divided(line: str, width: int, wrap: Callable[..., list[str]]) -> list[str]
 
 
 def say_document(text: str, *, is_asked_for: bool = False) -> None:
-    """A plan or a report as text, unless the command is quiet and it was not asked for. Raises as `say` does.
+    """Print a plan or a report as text, unless the command is quiet and did not request it. Raises as `say` does.
 
     On a terminal its problems and warnings are coloured.
     """
@@ -178,7 +178,7 @@ def say_document(text: str, *, is_asked_for: bool = False) -> None:
 
 
 def _coloured(line: str) -> str:
-    """The line, whose beginning says what it is: a message in one word, a last line as a whole."""
+    """Return the line, coloured by its beginning: the first word of a message, or the whole of a verdict."""
     start = next((start for start in _COLOURS if line.startswith(start)), None)
     if start is None:
         return line
@@ -205,7 +205,7 @@ _COLOURS: Final = {
 
 
 def say_json(document: str) -> None:
-    """A JSON document to stdout. Raises as `say` does."""
+    """Print a JSON document to stdout. Raises as `say` does."""
     text = shown_json(document)
     note_json_said()
     try:
@@ -228,9 +228,9 @@ def _write(text: str) -> None:
 
 
 def unwritten(error: OSError) -> InputOutputFailed:
-    """The failure of an attempt to write to stdout. Nothing is written to it from now on.
+    """Return the error for a failed write to stdout, and write nothing more to it.
 
-    A reader that has left the pipe, as `| head` does, wants no more: leaves at once and in silence.
+    When the reader has closed the pipe, as `| head` does, leave at once and without a message.
     """
     # Text that is still buffered must not fail once more when the interpreter ends.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -240,19 +240,19 @@ def unwritten(error: OSError) -> InputOutputFailed:
 
 
 def print_json(document: Mapping[str, Any] | list[Any] | None) -> None:
-    """One JSON document, indented, to stdout."""
+    """Print an indented JSON document to stdout."""
     import orjson
 
     say_json(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
 def print_told(document: Mapping[str, Any]) -> None:
-    """A plan, a report or a failure as JSON, with the flags of the command line in its messages."""
+    """Print a plan, a report or a failure as JSON, with the flags of the command line in its messages."""
     print_json(spelled_document(document))
 
 
 def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False, is_kept: bool = True) -> None:
-    """A report as JSON for programs, or as text for people; with `--verbose` all of it.
+    """Print a report as JSON, or as text; the whole text with `--verbose`.
 
     One that `is_kept` is shown again by `report`: the same command with `--verbose` would send once more.
 
@@ -269,7 +269,7 @@ def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = 
 
 
 def complain(error: AudiencekitError) -> None:
-    """The message and what to do, to stderr."""
+    """Print the message and the hint of an error to stderr."""
     insist(f"error: {error}", level="error")
     if error.hint:
         insist(f"  what to do: {shown(error.hint)}")
@@ -278,7 +278,7 @@ def complain(error: AudiencekitError) -> None:
 def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
     """Print what is known of the failed run, complain, and exit with the error's code.
 
-    What to do next is the last line, also where stdout does not take the rest.
+    The last line on stderr says what to do next, also when stdout cannot be written.
     """
     release_reserve()
     document = error.document
@@ -293,9 +293,9 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
 
 
 def say_failure(error: AudiencekitError | None = None, *, kind: str = "", message: str = "", hint: str = "") -> None:
-    """The one JSON document of a command that failed before it printed any, where `--json` is on its line.
+    """Print the JSON document of a command that failed before it printed one, when `--json` is given.
 
-    Of an error that is none of ours, its `kind`, `message` and `hint` are told. stdout that fails is of no matter.
+    Of errors of other libraries, `kind`, `message` and `hint` are printed. A failure of stdout is ignored.
     """
     if not _is_json_asked() or manner().has_said_json:
         return
@@ -309,7 +309,7 @@ def say_failure(error: AudiencekitError | None = None, *, kind: str = "", messag
 
 
 def _is_json_asked() -> bool:
-    """Whether `--json` is among the options, also of a line that cannot be parsed."""
+    """Return whether `--json` is among the options, also when the line cannot be parsed."""
     words = sys.argv[1:]
     return "--json" in (words[: words.index("--")] if "--" in words else words)
 
@@ -335,7 +335,7 @@ def say_version(context: click.Context, _option: click.Parameter, is_wanted: boo
 
 
 def kernels_warning() -> str | None:
-    """A sentence that there are no kernels, or only those of another version; None when they are in use."""
+    """Return a warning that the kernels are missing or of another version; None when they are in use."""
     from audiencekit.kernels.library import find_library
 
     return None if find_library() else f"the kernels are {NOT_IN_USE}; {COMPILE}"

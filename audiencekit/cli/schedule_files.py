@@ -49,7 +49,7 @@ def _numbers(codes: Iterable[int], between: str = " ") -> str:
 
 
 def _names_of_accounts(run: ScheduledRun) -> str:
-    """Where the accounts of the setup may have credentials of their own, when this environment sets none."""
+    """Return the prefixes of variables with an account's own credentials, where this environment sets none."""
     own = [own_prefix(account) for account in run.accounts]
     return ", ".join(f"{prefix}…" for prefix in own if not any(name.startswith(prefix) for name in run.secrets))
 

@@ -1,6 +1,6 @@
 """A `run` that another system starts every night: its command, its name, and the settings that it needs there.
 
-A secret is known by its variable alone; its value is never kept here.
+Only the variables of secrets are held here, never their values.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ account_option = service_option(
 
 
 def service_options(function: F) -> F:
-    """Which account of which service."""
+    """Add the options for service and account."""
     return stacked(
         account_option,
         service_option("--profile", help="Which service: spec or x."),
@@ -53,7 +53,7 @@ def purpose_options(function: F) -> F:
 
 
 def pace_options(function: F) -> F:
-    """How fast."""
+    """Add the options for pace and concurrency."""
     return stacked(
         service_option("--concurrency", type=int, help="Requests at the same time; 16 by default."),
         service_option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most."),
@@ -61,7 +61,7 @@ def pace_options(function: F) -> F:
 
 
 def sending_settings(**given: Any) -> Settings:
-    """The settings of a command that seals files; a state key that will lie beside these is told once, at first."""
+    """Return the settings of a command that seals files. A new state key beside these files is reported once."""
     from audiencekit.state.directory import make_directory
     from audiencekit.state.key_places import place_of_key
 
@@ -74,16 +74,16 @@ def sending_settings(**given: Any) -> Settings:
 
 
 def events_option(function: F) -> F:
-    """The file that the events of the run are appended to."""
+    """Add the option for the file to which events are appended."""
     return result_option(
         "--events", metavar="FILE|-", help="Append a line of JSON for each step; - is stdout, without the report."
     )(function)
 
 
 def leave_stdout_to(events: str | None, *, as_json: bool) -> None:
-    """Until the command ends, stdout has the events alone, where they go there, and the report goes to stderr.
+    """When events go to stdout, send the report to stderr until the command ends.
 
-    Raises UsageError for a report as JSON, which is for programs, too.
+    Raises UsageError for a report as JSON, which needs stdout, too.
     """
     if events == "-":
         if as_json:

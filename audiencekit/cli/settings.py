@@ -59,7 +59,7 @@ async def audience_id_of(given: str, settings: Settings) -> str:
 
 
 def known_audience_id(given: str, account_id: str | None = None) -> str:
-    """The same without asking the service: a name must be one that this machine has seen. Raises UsageError."""
+    """Return the id without a request: a name must be known on this machine. Raises UsageError."""
     from audiencekit.destinations.known_audiences import KnownAudiences
 
     settings = command_settings(account_id=account_id)
@@ -67,13 +67,13 @@ def known_audience_id(given: str, account_id: str | None = None) -> str:
 
 
 def note_audiences(found: list[dict[str, Any]]) -> None:
-    """Keep the names of audiences that the service has shown; those that are deleted are forgotten."""
+    """Store the names of audiences that the service has shown, without the deleted ones."""
     names = {str(each["id"]): str(each["name"]) for each in found if not each.get("deleted") and "name" in each}
     note_names(names, gone=[str(each["id"]) for each in found if each.get("deleted")])
 
 
 def note_names(names: Mapping[str, str], *, gone: Iterable[str] = ()) -> None:
-    """Keep these names, by id, without the audiences that are `gone`."""
+    """Store these names by id, and remove the audiences in `gone`."""
     from audiencekit.destinations.known_audiences import KnownAudiences
 
     settings = command_settings()
@@ -89,7 +89,7 @@ def known_names() -> dict[str, str]:
 
 
 def confirm(question: str) -> None:
-    """Ask a person; leaves when the answer is no. Raises UsageError without a terminal."""
+    """Ask for confirmation, and leave when the answer is no. Raises UsageError without a terminal."""
     require_terminal()
     if not click.confirm(shown(question), err=True):
         tell("nothing was changed")

@@ -125,7 +125,7 @@ def _list(chosen: tuple[AudienceSetup, ...], settings: Settings, *, as_json: boo
 
 
 def _introduce(chosen: tuple[AudienceSetup, ...], settings: Settings) -> None:
-    """Say on which account and audience each will work, before anything is sent."""
+    """Print the account and the target of each audience, before anything is sent."""
     for line in _lines(chosen, settings):
         tell(line)
 
@@ -165,7 +165,7 @@ def _reports(
     dry_run: bool,
     **given: Any,
 ) -> SetupReport:
-    """The reports of all; `told` are the receiver and the rules of the command line, which come before the setup's."""
+    """Return all results. `told`: receiver and rules of the command line, which take precedence over the setup."""
     from audiencekit.audiences.setups.running import carry_out
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
@@ -193,19 +193,19 @@ def _reports(
 
 
 def _notifying_of(one: AudienceSetup, settings: Settings, told: tuple[str | None, tuple[str, ...]]) -> Notifying:
-    """Return the receiver that is told of one audience, and the rules."""
+    """Return the receiver and the rules for one audience."""
     return Notifying.of(one.settings(settings), one.command, told[0] or one.notify, told[1] or one.notify_on)
 
 
 def _tell_refusal(error: AudiencekitError, notify: str | None, profile: str | None) -> None:
-    """Tell the receiver of the command line, or of the environment, that no audience was begun."""
+    """Notify the receiver of the command line or of the environment that no audience was begun."""
     with contextlib.suppress(AudiencekitError):  # of settings that cannot be read, or an unknown receiver: that is said
         settings = silent_settings(directory=None, profile=profile)
         Notifying.of(settings, "run", notify).tell_end(error=error)
 
 
 def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
-    """Print what became of each, and exit with the code of the worst."""
+    """Print the result of each audience, and exit with the most severe code."""
     if as_json:
         print_json(report.to_json())
     else:

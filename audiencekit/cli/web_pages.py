@@ -58,9 +58,9 @@ def write_plan_page(path: str, document: Mapping[str, Any], *, share: bool) -> N
 
 
 def write_report_page(path: str, document: Mapping[str, Any], settings: Settings, *, share: bool) -> None:
-    """The page of a run; of an audience with its sizes, and under sync with the months in which members expire.
+    """Write the page of a run: with the sizes of its audience and, under sync, the months in which members expire.
 
-    Raises as the other.
+    Raises as `write_plan_page` does.
     """
     from audiencekit.audiences.match_rate import size_history
     from audiencekit.reporting.page.page import report_page
@@ -78,7 +78,7 @@ def write_report_page(path: str, document: Mapping[str, Any], settings: Settings
 
 
 def write_machine_page(path: str, settings: Settings, *, is_floored: bool) -> None:
-    """The page over everything on this machine. Raises InputOutputFailed when the state cannot be read, or the file
+    """Write the page of all runs on this machine. Raises InputOutputFailed when the state cannot be read, or the file
     not written."""
     from audiencekit.audiences.machine import look_at_machine
     from audiencekit.reporting.page.machine_page import machine_page
@@ -106,7 +106,7 @@ def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | Non
 
 
 def _refuse_other_file(path: str) -> None:
-    """A list, a device or a link must not be replaced by the page."""
+    """Raise UsageError when the page would replace a list, a device or a link."""
     place = Path(path)
     try:
         if stat.S_ISREG(place.lstat().st_mode):

@@ -197,7 +197,7 @@ class Isolation:
         return SuspectGroup(records, is_piece=coming.is_piece, is_like_a_taken_one=coming.is_like_a_taken_one)
 
     def _piece(self, records: Indices, *, is_trial: bool = False) -> SuspectGroup:
-        """As many operations as a plan of this size has, unless the service limits operations."""
+        """Return a part of a planned request. It has operations as planned, unless the service limits their number."""
         operations = self._places.spread(records) if self._sizes.measure == RECORDS else None
         return SuspectGroup(records, operations=operations, is_piece=True, is_trial=is_trial)
 

@@ -74,7 +74,7 @@ class LearnedSizes:
             self._refused.clear()
 
     def may_be_refused(self, size: RequestSize) -> bool:
-        """Whether a request may be refused for this size: by some kind of size nothing as large was taken yet."""
+        """Return whether the service may refuse this size: it exceeds what was accepted, by one measure at least."""
         return any(getattr(size, kind) > most for kind, most in self._taken.items())
 
     def is_over(self, size: RequestSize) -> bool:

@@ -35,10 +35,10 @@ class Feed(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more comes."""
+        """Return whether no more lines will come."""
 
     def take(self) -> list[bytes]:
-        """Return the lines that came since the last call."""
+        """Return the lines that were added since the last call."""
 
     def changed(self) -> asyncio.Future[None]:
         """Return when there is more to take, or it has ended."""

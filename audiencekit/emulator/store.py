@@ -12,14 +12,16 @@ from typing import Any, Final
 
 from audiencekit.emulator.authentication import base36, long_id, make_origin
 from audiencekit.emulator.endpoints.account_records import Account, seed_account
+from audiencekit.emulator.endpoints.activity import Activity
 from audiencekit.emulator.endpoints.audience_members import Membership
 from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS, Audience, Population
 from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.endpoints.evaluation import count_matched
 from audiencekit.emulator.endpoints.flexible_audiences import Segment
 from audiencekit.emulator.endpoints.media_records import seed_media
-from audiencekit.emulator.endpoints.outgoing_events import Outgoing
+from audiencekit.emulator.endpoints.stream_rules import StreamRules
 from audiencekit.emulator.endpoints.users import Tokens
+from audiencekit.emulator.endpoints.webhooks import Webhooks
 from audiencekit.emulator.journal import OperationLog, RequestEntry, RequestLog
 from audiencekit.emulator.options import DEFAULT_MATCH_RATE, EmulatorOptions
 
@@ -43,8 +45,7 @@ class Store:
         self.requests = RequestLog()
         self.tokens = Tokens(self.origin)
         self.users = self.tokens.users
-        outgoing = Outgoing()
-        self.activity, self.stream_rules, self.webhooks = outgoing.activity, outgoing.stream_rules, outgoing.webhooks
+        self.activity, self.stream_rules, self.webhooks = Activity(), StreamRules(), Webhooks()
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}
         self.ids_made = 0  # set back by who takes back what got an id

@@ -105,7 +105,7 @@ def _read_as(texts: Any, region: str, rules: Rules) -> Bools:
 
 
 def _split(texts: Any, separator: str, countries: Any | None, kind: Kind, rules: Rules) -> Bools:
-    """Of each text, whether `separator` divides it, and every part that is not blank is valid."""
+    """Return for each text whether `separator` divides it, and every part that is not blank is valid."""
     saved = np.zeros(len(texts), dtype=bool)
     divided = np.flatnonzero(pc.match_substring(texts, separator).to_numpy(zero_copy_only=False))
     if not len(divided):

@@ -188,7 +188,7 @@ def fold_consent(text: str) -> str:
 
 
 def _refusing(words: Any, deletes: Any, consent: str | None) -> tuple[npt.NDArray[np.bool_], dict[str, bool]]:
-    """Of each row whether it would be put in and says anything but `consent`, or nothing; and `Tally.consents`."""
+    """Return for each row whether it would be put in without saying `consent`; and `Tally.consents`."""
     encoded = words.dictionary_encode()
     folded = list(map(fold_consent, encoded.dictionary.to_pylist()))
     agrees = pa.array([word == consent for word in folded], pa.bool_())
@@ -276,7 +276,7 @@ def _order(ranks: npt.NDArray[Any], owners: npt.NDArray[np.int64]) -> npt.NDArra
 
 
 def _are_first(ranks: npt.NDArray[Any], owners: npt.NDArray[np.int64]) -> Bools:
-    """Of each whether its rank or its owner is not that of the one before."""
+    """Return for each whether its rank or its owner is not that of the one before."""
     are_first = np.ones(len(owners), dtype=bool)
     are_first[1:] = (owners[1:] != owners[:-1]) | (ranks[1:] != ranks[:-1])
     return are_first

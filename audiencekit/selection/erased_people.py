@@ -82,7 +82,7 @@ class Forgotten:
         return _MET if self._was_met else ""
 
     def holds_any(self, records: HashedRecords) -> npt.NDArray[np.bool_]:
-        """Of each record of a batch with a column for every kind, whether any of its keys is held."""
+        """Return for each record of a batch with a column for every kind whether any of its keys is held."""
         return _holds_any(self, records)
 
 

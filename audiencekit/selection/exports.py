@@ -161,7 +161,10 @@ def withdraw_import(state_dir: Path, given: GivenKey, import_id: str, witness: W
 
 @guarded
 def _with_import(people: People, imported: ImportedPeople, content: _Tags) -> People:
-    """One that holds all people of an earlier import of the same sender takes its place. Raises MemoryRefused."""
+    """Return `people` with the import, in place of imports of the same sender whose people it contains.
+
+    Raises MemoryRefused when there are too many imports.
+    """
     key, tags = content.unwrap()[:KEY_BYTES], np.frombuffer(content.unwrap(), dtype=TAG, offset=KEY_BYTES)
     moved = np.unique(Tagger(SubKey(key), movable=True).moved(tags, Tagger(people.key, movable=True)))
     others = [each for each in people.imports if each.sender != imported.sender or not np.isin(each.tags, moved).all()]

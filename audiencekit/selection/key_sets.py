@@ -176,7 +176,7 @@ class KeySets:
         return tags[:0] if self._suppressed is None else tags[self._suppressed.holds(tags)]
 
     def has_values(self, tags: Tags) -> Bools:
-        """Of each of `tags`, whether a record has it. Only where something may be suppressed, or verbs are mixed."""
+        """Return for each of `tags` whether a record has it. For plans with suppression or with mixed verbs only."""
         return self._keys.holds(tags)
 
     def select(self) -> Selection:
@@ -266,7 +266,7 @@ class KeyMemory(Protocol):
     once."""
 
     def holds(self, kind: Kind, hashes: Any) -> Bools:
-        """Of each of `hashes` (HASH_TYPE, an Arrow array), whether it is remembered.
+        """Return for each of `hashes` (HASH_TYPE, an Arrow array) whether it is remembered.
 
         They are SHA-256 of the normalised values, also of the kind that is sent as it is. Called inside guarded
         functions.
@@ -312,7 +312,7 @@ class SuppressedKeys:
         self._tags.add(tagged, 0)
 
     def holds(self, tags: Tags) -> Bools:
-        """Of each of `tags`, whether it suppresses."""
+        """Return for each of `tags` whether it suppresses."""
         return self._tags.holds(tags)
 
     def owners(self, keys: Partitions, part: int) -> Indices:

@@ -94,7 +94,7 @@ class Partitions:
             yield range(first, 2**self._bits)
 
     def holds(self, tags: Tags) -> npt.NDArray[np.bool_]:
-        """Of each of `tags`, whether an entry has it."""
+        """Return for each of `tags` whether an entry has it."""
         held, parts = np.zeros(len(tags), dtype=bool), part_of(tags, self._bits)
         for part in np.unique(parts).tolist():
             asked = np.flatnonzero(parts == part)
@@ -130,7 +130,7 @@ def repeated(*pieces: Entries) -> Entries:
 
 
 def are_in(asked: Entries, entries: Entries) -> npt.NDArray[np.bool_]:
-    """Of each of `asked`, whether it is one of `entries`, which have one for each record at most."""
+    """Return for each of `asked` whether it is one of `entries`, which have one for each record at most."""
     if not len(entries):
         return np.zeros(len(asked), dtype=bool)
     ordered = entries[np.argsort(entries["record"])]

@@ -92,7 +92,7 @@ class PlainTags:
 
 
 def _are_set(bits: Bytes, numbers: Slots) -> npt.NDArray[np.bool_]:
-    """Of each of `numbers`, whether its bit is set: that of its last bits, since `bits` are a power of two of bytes."""
+    """Return for each of `numbers` whether its bit is set, by its last bits: `bits` has a power of two of bytes."""
     places = numbers & np.uint32(8 * len(bits) - 1)
     are_set: npt.NDArray[np.bool_] = bits[places >> 3] >> (places & 7).astype(np.uint8) & 1 != 0
     return are_set

@@ -171,11 +171,11 @@ class SelectionLayout:
         return range(len(self._ends) - 1)
 
     def sent(self, batch: int) -> Bools:
-        """Of each record of `batch`, whether it is sent."""
+        """Return for each record of `batch` whether it is sent."""
         return self._selection.chosen.slice(*self._bounds(batch))
 
     def chosen(self, batch: int, wave: Wave) -> Bools:
-        """Of each record of `batch`, whether it is sent in `wave`."""
+        """Return for each record of `batch` whether it is sent in `wave`."""
         start, end = self._bounds(batch)
         number, deletes = wave
         if number:
@@ -200,7 +200,7 @@ class SelectionLayout:
         self._counts[wave] = batches, np.cumsum(np.array(counts, dtype=np.int64))
 
     def stretch(self, wave: Wave, first: int, count: int) -> Iterator[tuple[int, Indices]]:
-        """Of the records of `wave` those from the `first` on, `count` of them: their batches, and places in them.
+        """Yield `count` records of `wave`, from number `first` on, as numbers of batches and places in each batch.
 
         May be called in any thread.
         """

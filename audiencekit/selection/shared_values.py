@@ -70,7 +70,7 @@ class SharedValues:
         return len(self.tags)
 
     def holds(self, asked: Tags) -> Bools:
-        """Of each of `asked`, whether it is one of them."""
+        """Return for each of `asked` whether it is one of them."""
         return are_among(asked, self.tags)
 
     def among(self, candidates: Candidates) -> Candidates:
@@ -86,9 +86,9 @@ class SharedValues:
 
 @guarded
 def candidates_in_records(records: HashedRecords, tagger: Tagger, places: Places) -> tuple[Candidates, Pairs]:
-    """The values at `places` of a batch, as `candidates_at`; only the records that have one of them are tagged.
+    """Return the values at `places` of a batch, as `candidates_at` does. Only records that have one are tagged.
 
-    Where these are many, all are: to take them out of the batch costs as much as their tags.
+    When these are more than half, all records are tagged: selecting them would cost as much as the tags.
     """
     batch = records.unwrap()
     offsets = offsets_by_kind(batch)
@@ -363,7 +363,7 @@ def _grouped(tags: npt.NDArray[np.void], name: str = "") -> tuple[Places, Places
 
 
 def _begins(order: Places, halves: npt.NDArray[np.uint64]) -> Bools:
-    """Of each line in `order`, whether it differs from the one before."""
+    """Return for each line in `order` whether it differs from the one before."""
     begins = np.ones(len(order), dtype=bool)
     np.not_equal((ordered := halves.take(order))[1:], ordered[:-1], out=begins[1:])
     return begins

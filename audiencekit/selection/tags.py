@@ -267,7 +267,7 @@ def tags_of_sets(records: HashedRecords, tagger: Tagger) -> Tags:
 
 
 def are_among(asked: Tags, tags: Tags) -> npt.NDArray[np.bool_]:
-    """Of each of `asked`, whether it is one of `tags`, which ascend."""
+    """Return for each of `asked` whether it is one of `tags`, which ascend."""
     among = np.zeros(len(asked), dtype=bool)
     if not len(tags):
         return among

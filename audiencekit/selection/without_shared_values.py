@@ -1,4 +1,4 @@
-"""Records without their shared values, and the rows of others that have some."""
+"""Remove shared values from records, and list the other rows that have such values."""
 
 from __future__ import annotations
 

@@ -61,6 +61,6 @@ def _same_high(asked: Halves, ordered: Halves, places: Places) -> tuple[Bools, P
 
 
 def _are_set(bits: Bytes, numbers: npt.NDArray[np.uint32]) -> Bools:
-    """Of each of `numbers`, whether its bit is set."""
+    """Return for each of `numbers` whether its bit is set."""
     are_set: Bools = bits[numbers >> 3] >> (numbers & 7).astype(np.uint8) & 1 != 0
     return are_set

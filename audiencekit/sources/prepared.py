@@ -87,7 +87,7 @@ def as_prepared(look: Look, schema: pa.Schema, metadata: pq.FileMetaData, *, one
 
 
 class PreparedTable:
-    """The rows of a prepared file. One value that is no hash refuses all of it: who wrote it did not hash."""
+    """The rows of a prepared file. One value that is no hash refuses the whole file: its writer did not hash."""
 
     def __init__(self, table: Table, kinds: int) -> None:
         self._table, self._kinds = table, kinds

@@ -24,6 +24,7 @@ from audiencekit.personal import Secret
 from audiencekit.process.connections import Connections
 from audiencekit.profile import SPEC, X
 from tests.api.exchanges import GET, NOW, PATH, POST
+from tests.examples import examples
 
 # --- Bodies on their way into a writer ---
 
@@ -187,7 +188,7 @@ async def test_signature_on_the_wire(
     assert found == expected
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(parameters=st.dictionaries(st.text("abcxyz_", min_size=1, max_size=5), st.text(max_size=10), max_size=3))
 def test_any_query_arrives_as_signed(
     answering: Any,

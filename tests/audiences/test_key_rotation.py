@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from audiencekit.audiences.erasure.verification import verify_erasures
 from audiencekit.audiences.key_rotation import count_sealed, rotate_key
 from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.destinations.target import Target
-from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, CredentialsRefused, PlanRefused, UsageError
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, upload_async
@@ -23,41 +23,57 @@ from audiencekit.process.crash_points import set_hook
 from audiencekit.runs.reports import list_runs
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.erased_people_file import read_memory
-from audiencekit.settings import Settings
+from audiencekit.settings import Settings, load_settings
 from audiencekit.state.credentials import CredentialStore, StoredCredentials
 from audiencekit.state.key_places import move_key
 from audiencekit.state.key_rotation import ROTATION, changing_key
 from audiencekit.state.keys import StateKey, find_state_key
+from audiencekit.testing import run_emulator
 from tests.fakekeyring import install_keyring
 
 PEOPLE = [f"person{number}@example.org" for number in range(30)]
+AUDIENCE = "dlzxk"  # that of the emulator
 NEW = StateKey(b"n" * 32)
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "people.csv"
-    path.write_text("email\n" + "".join(f"{person}\n" for person in PEOPLE))
-    return path
-
-
-@pytest.fixture
-async def filled(emulator: Emulator, settings: Settings, source: Path) -> Settings:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """A state directory whose key lies in its file, with a snapshot, changes since, journals and a memory."""
-    await sync_async(source, audience=emulator.audience_id, settings=settings)
+    directory = tmp_path_factory.mktemp("made")
+    with run_emulator() as emulator:
+        settings = load_settings(emulator.env, directory=directory, state_dir=directory / "state")
+        asyncio.run(_fill(directory / "people.csv", emulator.audience_id, settings))
+        yield settings
+
+
+async def _fill(source: Path, audience: str, settings: Settings) -> None:
+    source.write_text("email\n" + "".join(f"{person}\n" for person in PEOPLE))
+    await sync_async(source, audience=audience, settings=settings)
     await forget_async(PEOPLE[1:2], settings=settings)
     source.write_text(source.read_text() + "new@example.org\n")
-    await sync_async(source, audience=emulator.audience_id, settings=settings)
-    await upload_async(source, audience=emulator.audience_id, settings=settings)
+    await sync_async(source, audience=audience, settings=settings)
+    await upload_async(source, audience=audience, settings=settings)
     assert list(settings.state_dir.glob("snapshots/*/recent"))
-    return settings
+
+
+@pytest.fixture
+def filled(made: Settings, tmp_path: Path) -> Settings:
+    """That directory, for one test."""
+    shutil.copytree(made.state_dir, tmp_path / "state")
+    return replace(made, state_dir=tmp_path / "state")
+
+
+@pytest.fixture
+def source(made: Settings, tmp_path: Path) -> Path:
+    """The list of its last upload."""
+    return Path(shutil.copy(made.state_dir.parent / "people.csv", tmp_path))
 
 
 def _counts(settings: Settings, key: StateKey) -> dict[str, dict[str, int]]:
     return count_sealed(settings.state_dir, key)
 
 
-async def test_all_goes_on_under_the_new_key(emulator: Emulator, filled: Settings, source: Path) -> None:
+async def test_all_goes_on_under_the_new_key(filled: Settings, source: Path) -> None:
     old = find_state_key(filled.state_dir, filled.key)
     before = _counts(filled, old)
     assert rotate_key(filled.state_dir, filled.key, None) == "file"
@@ -68,7 +84,7 @@ async def test_all_goes_on_under_the_new_key(emulator: Emulator, filled: Setting
     assert not (filled.state_dir / ROTATION).exists()
     plan = await asyncio.to_thread(check, source, settings=filled)
     assert plan.rows.suppressed == 1
-    report = await sync_async(source, audience=emulator.audience_id, settings=filled)
+    report = await sync_async(source, audience=AUDIENCE, settings=filled)
     assert (report.requests_planned, report.rows.unchanged) == (0, 30)
     assert all(run["state"] == "complete" and "journal" not in run for run in list_runs(filled.state_dir, new))
     assert (await asyncio.to_thread(verify_erasures, filled))["verified"]
@@ -174,8 +190,8 @@ async def test_a_key_from_elsewhere_is_given(filled: Settings) -> None:
     assert not (filled.state_dir / "key").exists()
 
 
-async def test_nothing_is_changed_while_a_run_is_at_work(emulator: Emulator, filled: Settings) -> None:
-    target = Target.audience(emulator.audience_id)
+async def test_nothing_is_changed_while_a_run_is_at_work(filled: Settings) -> None:
+    target = Target.audience(AUDIENCE)
     key = find_state_key(filled.state_dir, filled.key)
     with (
         TargetLock(filled.state_dir, filled.require_account(), target, "run"),

@@ -1,19 +1,18 @@
-"""Commands as people and programs use them: real processes, against a real emulator process."""
+"""Commands as people and programs use them: real processes, against an emulator on real sockets."""
 
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.moments import PATIENCE_SECONDS
+from audiencekit.testing import run_emulator
 from tests.processes import DEVNULL, PIPE, Commands, Process, environment
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -22,9 +21,8 @@ Begin = Callable[..., Process]
 
 @dataclass(frozen=True)
 class Service:
-    """An emulator, and what it says in its one line."""
+    """An emulator, and the facts of the line that it prints when it is ready."""
 
-    process: Process
     ready: dict[str, Any]
 
     @property
@@ -76,11 +74,7 @@ def begin(commands: Commands, tmp_path: Path) -> Begin:
 
 
 @pytest.fixture
-def service(commands: Commands, tmp_path: Path) -> Iterator[Service]:
-    """`audiencekit emulator` in another process."""
-    process = commands.begin("emulator", env=environment(tmp_path / "state"), cwd=tmp_path, stderr=None)
-    assert process.stdout is not None
-    yield Service(process, json.loads(process.stdout.readline()))
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=PATIENCE_SECONDS) == 0
-    process.stdout.close()
+def service() -> Iterator[Service]:
+    """An emulator in a thread; as a process, tests/cli/test_emulator.py starts it."""
+    with run_emulator() as running:
+        yield Service(asdict(running))

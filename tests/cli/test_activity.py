@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Begin, Run, Service
 from tests.moments import PATIENCE_SECONDS
+from tests.shortened import shortened
 
 
 def _door(service: Service, method: str, order: Any = None) -> None:
@@ -23,7 +24,7 @@ def _happen(service: Service, text: str) -> None:
     _door(service, "POST", {"event_type": "profile.update.bio", "payload": {"bio": text}})
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", shortened([signal.SIGINT, signal.SIGTERM], 1))
 def test_events_are_followed_until_the_end(run: Run, begin: Begin, service: Service, ending: signal.Signals) -> None:
     """Over a lost connection, each once; the end that a person asks for is a good one."""
     subscribed = run("activity", "subscribe", "--event-type", "profile.update.bio", **service.env)

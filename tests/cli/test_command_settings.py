@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.cli.unread_variables import unread_variables
+from audiencekit.cli.command_settings import unread_variables
 from audiencekit.settings import VARIABLES
 from tests.cases import each_case
 

@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import pytest
 
 from audiencekit.destinations.known_audiences import KnownAudiences
 from tests.moments import PATIENCE_SECONDS
-from tests.processes import ROOT, environment
+from tests.processes import ROOT, Commands, environment
 
 RUN = "20261122-215618-1fd80221"
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07]*\x07|[=>(][A-Z0-9]?)|\r|\x07|\x08")
@@ -42,6 +42,9 @@ def home(tmp_path: Path) -> Path:
 def _env(home: Path) -> dict[str, str]:
     more = {"AUDIENCEKIT_ACCOUNT_ID": "acc1", "PATH": f"{home / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     return {**environment(home / "state", more), "HOME": str(home), "TERM": "dumb", "COLUMNS": "200"}
+
+
+Asked = Callable[[str], list[str]]
 
 
 class Typed:
@@ -148,58 +151,62 @@ def test_fish_completes_a_word(home: Path, typed: str, completed: str) -> None:
     assert any(f"{line}\t".startswith(f"{completed}\t") for line in done.stdout.splitlines()), done.stdout
 
 
-def _asked(home: Path, line: str) -> list[str]:
-    env = {**_env(home), "_AUDIENCEKIT_COMPLETE": "bash_complete", "COMP_LINE": line, "COMP_BREAKS": "="}
-    done = subprocess.run(
-        ["audiencekit"], env=env, cwd=home, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
-    )
-    assert done.stderr == ""
-    return [line for line in done.stdout.splitlines() if line]
+@pytest.fixture
+def asked(home: Path, commands: Commands) -> Asked:
+    """Returns what the command answers to bash about a line."""
+
+    def call(line: str) -> list[str]:
+        env = {**_env(home), "_AUDIENCEKIT_COMPLETE": "bash_complete", "COMP_LINE": line, "COMP_BREAKS": "="}
+        done = commands.run(env=env, cwd=home)
+        assert (done.returncode, done.stderr) == (0, "")
+        return [line for line in done.stdout.splitlines() if line]
+
+    return call
 
 
-def test_the_first_row_of_a_list_without_a_header_is_not_shown(home: Path) -> None:
+def test_the_first_row_of_a_list_without_a_header_is_not_shown(asked: Asked) -> None:
     """It is a person."""
-    assert _asked(home, "audiencekit check bare.csv --ignore ") == ["plain,column1", "plain,column2"]
+    assert asked("audiencekit check bare.csv --ignore ") == ["plain,column1", "plain,column2"]
 
 
-def test_an_audience_has_its_name_beside_it(home: Path) -> None:
+def test_an_audience_has_its_name_beside_it(asked: Asked) -> None:
     """For the list that bash shows; commands have no description there."""
-    assert _asked(home, "audiencekit expiry --audience h") == ["plain,h1ab2", "described,h1ab2  (Spring customers)"]
-    assert _asked(home, "audiencekit resum") == ["plain,resume"]
+    assert asked("audiencekit expiry --audience h") == ["plain,h1ab2", "described,h1ab2  (Spring customers)"]
+    assert asked("audiencekit resum") == ["plain,resume"]
 
 
-def test_kinds_come_before_columns(home: Path) -> None:
+def test_kinds_come_before_columns(asked: Asked) -> None:
     """Of suppression sources, those of their files."""
-    assert "open,phone_number=" in _asked(home, "audiencekit check list.csv --map ph")
-    assert _asked(home, "audiencekit check bare.csv --suppress list.csv --suppress-map email=") == [
+    assert "open,phone_number=" in asked("audiencekit check list.csv --map ph")
+    assert asked("audiencekit check bare.csv --suppress list.csv --suppress-map email=") == [
         "plain,Mail",
         "plain,Family Name",
     ]
-    assert _asked(home, "audiencekit check list.csv --consent-column M") == ["open,Mail="]
+    assert asked("audiencekit check list.csv --consent-column M") == ["open,Mail="]
 
 
 @pytest.mark.parametrize("line", ["audiencekit check nowhere.csv --ignore ", "audiencekit check . --map email="])
-def test_nothing_is_told_where_nothing_is_known(home: Path, line: str) -> None:
-    assert _asked(home, line) == []
+def test_nothing_is_told_where_nothing_is_known(asked: Asked, line: str) -> None:
+    assert asked(line) == []
 
 
-def test_a_state_directory_that_is_not_there_completes_last_alone(home: Path) -> None:
+def test_a_state_directory_that_is_not_there_completes_last_alone(home: Path, asked: Asked) -> None:
     shutil.rmtree(home / "state")
-    assert _asked(home, "audiencekit report ") == ["plain,last"]
-    assert _asked(home, "audiencekit expiry --audience ") == []
+    assert asked("audiencekit report ") == ["plain,last"]
+    assert asked("audiencekit expiry --audience ") == []
     assert not (home / "state").exists()
 
 
-def test_an_audience_is_found_by_its_name(home: Path) -> None:
+def test_an_audience_is_found_by_its_name(asked: Asked) -> None:
     """Its id takes the place of what was typed."""
-    assert _asked(home, "audiencekit expiry --audience spr") == ["plain,h1ab2", "described,h1ab2  (Spring customers)"]
+    assert asked("audiencekit expiry --audience spr") == ["plain,h1ab2", "described,h1ab2  (Spring customers)"]
 
 
-def test_the_names_of_a_setup_are_completed(home: Path) -> None:
+def test_the_names_of_a_setup_are_completed(home: Path, asked: Asked) -> None:
     """Of the file that is named; of one that lies there and was not named, none."""
     lines = [
         f'[audiences.{name}]\nsource = "list.csv"\naudience = "h1ab2"\n' for name in ("spring", "summer", "autumn")
     ]
     (home / "audiencekit.toml").write_text("".join(lines))
-    assert _asked(home, "audiencekit run --setup audiencekit.toml s") == ["plain,spring", "plain,summer"]
-    assert _asked(home, "audiencekit run s") == []
+    assert asked("audiencekit run --setup audiencekit.toml s") == ["plain,spring", "plain,summer"]
+    assert asked("audiencekit run s") == []

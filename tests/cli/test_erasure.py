@@ -15,7 +15,8 @@ import pytest
 
 from tests.cli.conftest import Run, Service
 from tests.moments import PATIENCE_SECONDS
-from tests.processes import COMMAND, environment, start
+from tests.processes import Commands, environment
+from tests.shortened import shortened
 
 
 def _members(service: Service) -> int:
@@ -70,7 +71,7 @@ def test_an_erasure_that_is_not_there(run: Run) -> None:
         assert (ended.returncode, "no such erasure" in ended.stderr) == (2, True)
 
 
-def test_a_person_comes_back(run: Run, service: Service, tmp_path: Path) -> None:
+def test_a_person_comes_back(run: Run, commands: Commands, service: Service, tmp_path: Path) -> None:
     """One at a time, named on stdin or typed unseen at a terminal; it asks, and no one else comes back."""
     (tmp_path / "people.csv").write_text("email\nada@example.org\nbo@example.org\ncy@example.org\n")
     assert run("forget", text="ada@example.org\nbo@example.org\n", **service.env).returncode == 0
@@ -81,10 +82,12 @@ def test_a_person_comes_back(run: Run, service: Service, tmp_path: Path) -> None
     assert (wrong.returncode, "Lovelace" in wrong.stderr) == (3, False)
     for answer, sent in ((b"n", 1), (b"y", 2)):
         ours, theirs = pty.openpty()
-        process = start(
-            [*COMMAND, "forgotten", "remove"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path,
-            env=environment(tmp_path / "state"), start_new_session=True,
-        )  # fmt: skip
+        process = commands.begin(
+            *("forgotten", "remove"),
+            **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            env=environment(tmp_path / "state"),
+            cwd=tmp_path,
+        )
         shown = b""
         for prompt, typed in ((b"ends): ", b"Ada@example.org"), (b"ends): ", b""), (b"[y/N]: ", answer)):
             while not shown.endswith(prompt):
@@ -119,7 +122,7 @@ def _commands(audience: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-@pytest.mark.parametrize("spoil", ["removed", "rolled back"])
+@pytest.mark.parametrize("spoil", shortened(["rolled back", "removed"], 1))
 def test_no_command_goes_on_without_the_last_memory(
     spoil: str, run: ForgottenRun, service: Service, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 from tests.cli.conftest import Begin, Run, Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, PIPE, Process, default_signals, environment
+from tests.shortened import shortened
 
 
 def _list(tmp_path: Path, text: str) -> str:
@@ -35,7 +36,7 @@ def _begin(begin: Begin, service: Service, tmp_path: Path, *options: str) -> Pro
     return process
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ending", shortened([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 1))
 def test_an_interrupted_upload_says_how_far_it_came(
     begin: Begin, service: Service, tmp_path: Path, ending: signal.Signals
 ) -> None:

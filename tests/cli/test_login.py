@@ -24,6 +24,7 @@ import pytest
 from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, PIPE, Commands, Process, environment, start
+from tests.shortened import shortened
 
 
 class Machine:
@@ -206,7 +207,7 @@ def test_a_browser_that_fails_is_said(machine: Machine) -> None:
     assert (code, "no browser could be opened here" in stderr) == (0, True)
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 77), (b"\n", 77), (b"\x03", 130)])
+@pytest.mark.parametrize(("answer", "code"), shortened([(b"y\n", 0), (b"\n", 77), (b"n\n", 77), (b"\x03", 130)], 2))
 def test_a_person_says_whether_the_account_is_right(machine: Machine, answer: bytes, code: int) -> None:
     """Before anything is kept; only a yes is one."""
     terminal, its_end = pty.openpty()

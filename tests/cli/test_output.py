@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,13 @@ def test_only_prose_is_changed() -> None:
     }  # fmt: skip
 
 
-def _texts() -> Iterator[tuple[str, str]]:
+@cache
+def _texts() -> list[tuple[str, str]]:
     """The place and text of each string in the library that is no docstring, but for the command line and emulator."""
+    return list(_found_texts())
+
+
+def _found_texts() -> Iterator[tuple[str, str]]:
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
         if name.startswith(("cli/", "emulator/")):

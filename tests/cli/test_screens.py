@@ -13,21 +13,18 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Service
-from tests.processes import COMMAND, environment, start
+from tests.processes import Commands, environment
 
 _ORDERS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COPIED = re.compile(r"^Next: |^export |://")
 LIST = "Customers of the shop, as of November;;;\n;;;\nE-Mail;Phone;Country;Newsletter consent of the customer\n"
 
 
-def _screen(width: int, directory: Path, env: dict[str, str], *arguments: str) -> list[str]:
+def _screen(commands: Commands, width: int, directory: Path, env: dict[str, str], *arguments: str) -> list[str]:
     """The lines that a command leaves on a terminal of `width` columns, without those of its progress."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-    process = start(
-        [*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=directory, env=env,
-        start_new_session=True,
-    )  # fmt: skip
+    process = commands.begin(*arguments, env=env, cwd=directory, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     told = b""
     while True:
@@ -45,7 +42,7 @@ def _screen(width: int, directory: Path, env: dict[str, str], *arguments: str) -
 
 
 @pytest.mark.parametrize("width", [60, *(pytest.param(width, marks=pytest.mark.slow) for width in (80, 120))])
-def test_no_line_is_wider_than_the_terminal(width: int, service: Service, tmp_path: Path) -> None:
+def test_no_line_is_wider_than_the_terminal(width: int, commands: Commands, service: Service, tmp_path: Path) -> None:
     """But an address or a command, which is copied. Words stay whole, and what goes on is indented."""
     rows = [
         f"ada{number}@example.com;0151 234567{number:02};Germany;{'no' if number % 5 else 'yes'}"
@@ -63,7 +60,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, service: Service, tmp_pa
         ("runs",),
         ("report",),
     ):
-        lines = _screen(width, tmp_path, env, *command)
+        lines = _screen(commands, width, tmp_path, env, *command)
         assert lines, command
         wide = [line for line in lines if len(line) > width and not _COPIED.search(line)]
         assert wide == [], command

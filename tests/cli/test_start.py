@@ -32,12 +32,12 @@ def _start(directory: Path, *arguments: str, **more: str) -> subprocess.Complete
     "arguments",
     shortened(
         [
-            (("hash", "handle"),),
             (("check", "list.csv", "--json"),),
+            (("hash", "handle"),),
             (("prepare", "list.csv", "--out", "out", "--requests", "--json"),),
             (("runs", "--json"),),
         ],
-        2,
+        1,
     ),
     ids=" ".join,
 )

@@ -128,6 +128,7 @@ def test_nothing_is_opened_in_the_working_directory(
     assert sorted({file for _, file in found} - {SETTINGS}) == []
 
 
+@pytest.mark.slow
 def test_the_trace_sees_a_file_of_a_library(tmp_path: Path, traced: Callable[..., object]) -> None:
     """The test of the test: the settings are looked for, by a relative name."""
     _, found = traced("doctor")  # type: ignore[misc]

@@ -65,8 +65,8 @@ def test_values_without_a_digest_and_digests_of_other_rows_are_counted() -> None
 
 def test_digests_that_no_fault_explains_are_unknown() -> None:
     """A salt cannot be seen."""
-    found = audiencekit.verify(PEOPLE, [{"email": _digest(f"salt{digest}")} for digest in RIGHT])
-    assert {fault.code: fault.rows for fault in found.faults} == {"unknown": 12}
+    found = audiencekit.verify(PEOPLE[:3], [{"email": _digest(f"salt{digest}")} for digest in RIGHT[:3]])
+    assert {fault.code: fault.rows for fault in found.faults} == {"unknown": 3}
 
 
 def test_digests_of_people_who_are_not_in_the_list_are_noted() -> None:

@@ -27,6 +27,8 @@ from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
 from tests.delivery.scripted import Counts, Upload, plan
+from tests.examples import examples
+from tests.shortened import shortened
 
 CROWDED = "the service closes connections while it answers on others"
 
@@ -55,7 +57,7 @@ class Narrow:
         return Counts(request.records, request.records)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(bears=st.integers(1, 20), concurrency=st.integers(1, 32), requests=st.integers(1, 150), seed=st.integers(0, 999))
 def test_all_of_it_gets_through(
     virtually: Any, clock: Clock, bears: int, concurrency: int, requests: int, seed: int
@@ -110,7 +112,7 @@ def test_trying_more_again_in_vain_becomes_rare(virtually: Any, clock: Clock) ->
     assert hours[0] > hours[1] > hours[2] > 0
 
 
-@pytest.mark.parametrize("share", [0.01, 0.05, 0.15])
+@pytest.mark.parametrize("share", shortened([0.15, 0.01, 0.05], 1))
 def test_losses_at_random_are_not_taken_for_it(virtually: Any, clock: Clock, share: float) -> None:
     """Fewer requests at once would lose as many: most lanes stay."""
     draw, under_way, most = random.Random(5), 0, list[int]()

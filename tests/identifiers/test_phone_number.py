@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from datetime import date
+from functools import cache
 from typing import Any
 
 import phonenumbers
@@ -368,6 +369,7 @@ def test_no_region_writes_its_numbers_as_days() -> None:
     assert refused == []
 
 
+@cache
 def _examples() -> list[str]:
     numbers = map(phonenumbers.example_number, sorted(phonenumbers.SUPPORTED_REGIONS))
     written = [phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164) for number in numbers if number]
@@ -382,7 +384,7 @@ def test_the_example_number_of_every_region_is_its_own_normal_form() -> None:
 
 
 @given(
-    st.sampled_from(_examples()),
+    st.deferred(lambda: st.sampled_from(_examples())),
     st.lists(st.sampled_from(["", "", " ", "-", ".", "\xa0", " - ", "\u2011"]), min_size=16),
 )
 def test_punctuation_never_changes_the_number(number: str, marks: list[str]) -> None:

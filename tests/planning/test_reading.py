@@ -37,6 +37,7 @@ from audiencekit.sources.csv import csv_file as delimited
 from audiencekit.sources.source import open_source
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, Spool
+from tests.examples import examples
 from tests.records.conftest import hashed_records
 
 # --- Batches in the spool, by their records or by their tags ---
@@ -149,7 +150,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 def test_the_plan_is_the_same(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]]) -> None:
     """Facts, counts, rejections, records and every body, byte for byte, of rows good and bad, of both verbs."""

@@ -80,7 +80,6 @@ def test_an_interrupt_cancels_what_runs_beside_a_loop(work: str, expected: str) 
 INTERRUPTED = """
 import asyncio, os, signal, sys, threading
 from audiencekit.process.event_loop import blocking
-from tests.cases import each_case
 
 async def stubborn_async():
     interrupter.start()

@@ -162,7 +162,6 @@ def test_buffers_that_are_begun_take_a_page_each() -> None:
 SCRIPT = """
 import contextlib, resource
 from audiencekit.process.memory import RESERVE_BYTES, keep_reserve, release_reserve
-from tests.cases import each_case
 keep_reserve()
 resource.setrlimit(resource.RLIMIT_AS, (200_000_000, 200_000_000))
 block = RESERVE_BYTES * 3 // 4

@@ -32,7 +32,6 @@ ASKS_ITSELF = """
 import os, signal, sys, time
 sys.argv = ["audiencekit", *{arguments!r}]
 from audiencekit.process.signals import hand_over_interrupt, heed_first_signals
-from tests.cases import each_case
 signal.signal(signal.{ending}, signal.SIG_DFL)  # the tests may run where it is ignored
 heed_first_signals()
 {then}

@@ -154,7 +154,6 @@ import builtins, ctypes.util, importlib, re, sys
 
 before = [*sys.meta_path], [*sys.path_hooks], builtins.__import__, ctypes.util.find_library, re.compile
 from audiencekit.process.startup import set_up_own_process
-from tests.cases import each_case
 
 set_up_own_process()
 after = [*sys.meta_path], [*sys.path_hooks], builtins.__import__, ctypes.util.find_library, re.compile

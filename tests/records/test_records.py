@@ -26,6 +26,7 @@ from audiencekit.records.plain_values import PlainValues
 from audiencekit.records.records import ColumnResult, PreparedBatch, likely_kinds, normalize_column, prepare_batch
 from benchmarks.contacts import contact_blocks
 from tests.cases import each_case
+from tests.examples import examples
 from tests.kernels.installed import installed
 
 Make = Callable[..., Any]
@@ -221,7 +222,7 @@ CELLS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cells=CELLS)
 def test_every_row_is_a_record_or_rejected(text_batch: Make, cells: list[tuple[str | None, str | None]]) -> None:
     """Each row number is in the records, or all that is known of it is in the rejections."""

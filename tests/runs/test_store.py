@@ -28,6 +28,7 @@ from audiencekit.runs.store import (
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import start
 from tests.runs.storedruns import NEW, OLD, REPORT, mode_of, store
+from tests.shortened import shortened
 
 # --- One run at a time on one audience, and nothing to clean up after a kill ---
 
@@ -49,7 +50,7 @@ from audiencekit.runs.store import TargetLock
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy
 rounds = []
-for number in range(100):
+for number in range(int(sys.argv[2])):
     start, said, over = os.pipe(), os.pipe(), os.pipe()
     for _ in range(2):
         if os.fork() == 0:
@@ -111,17 +112,18 @@ def test_a_kill_gives_it_back(tmp_path: Path) -> None:
     assert at_work(tmp_path, {"run-1"}) == set()
 
 
-def test_of_two_that_start_at_once_exactly_one_proceeds(tmp_path: Path) -> None:
-    """A hundred times."""
+@pytest.mark.parametrize("rounds", shortened([25, 300], 1))
+def test_of_two_that_start_at_once_exactly_one_proceeds(rounds: int, tmp_path: Path) -> None:
+    """Time after time."""
     done = subprocess.run(
-        [sys.executable, "-c", RACE, str(tmp_path)],
+        [sys.executable, "-c", RACE, str(tmp_path), str(rounds)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
         timeout=PATIENCE_SECONDS,
     )
-    assert done.stdout == "True 100\n"
+    assert done.stdout == f"True {rounds}\n"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"run_id": 1, "process_id": "x"}'])

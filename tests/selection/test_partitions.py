@@ -15,6 +15,7 @@ from audiencekit.selection import partitions as partitions_module
 from audiencekit.selection.partitions import NO_RECORD, Chunks, Partitions, are_in, last_of_tag, records_of, repeated
 from audiencekit.selection.plain_tags import PlainTags
 from audiencekit.selection.tag_arrays import ENTRY, TAG, Entries, Tags
+from tests.examples import examples
 
 Store = Callable[[], Chunks]
 
@@ -29,7 +30,7 @@ def _entries(pairs: list[tuple[int, int]]) -> Entries:
     return np.array([(high, low, record) for record, (high, low) in enumerate(pairs)], dtype=ENTRY)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)), max_size=12), max_size=6),
     st.integers(1, 9),
@@ -103,7 +104,7 @@ def test_nothing_that_occurs_twice_is_missed(pairs: list[tuple[int, int]]) -> No
     )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(TAGS, max_size=30), max_size=6), st.integers(1, 9), st.integers(0, 200), st.booleans())
 def test_entries_are_put_aside_alike_without_kernels(
     memory_chunks: Callable[[], Any],
@@ -143,7 +144,7 @@ def test_repeats_are_found_alike_without_kernels(pieces: list[list[tuple[int, in
         assert found == repeated(*cut).tolist()
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 7), max_size=40), st.integers(1, 20), st.integers(0, 100))
 def test_parts_come_in_runs(
     memory_chunks: Store, monkeypatch: pytest.MonkeyPatch, parts: list[int], together: int, buffer_bytes: int

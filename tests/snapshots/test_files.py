@@ -24,6 +24,7 @@ from audiencekit.state.keys import SubKey, find_state_key
 from audiencekit.state.spool import KeptSpool
 from tests.audiences.sync.people import TAGGER, days, members, names
 from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Owner, Person, entries_of
+from tests.examples import examples
 
 # --- One file of a snapshot: every member comes back with its day, and a file that was changed is refused ---
 
@@ -64,7 +65,7 @@ def _opened(path: Path, key: SubKey = KEY) -> PartsFile:
     return file
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(
     st.dictionaries(st.sampled_from(PEOPLE), st.sampled_from([DOUBTFUL, 1, 20_000, 32_767]), max_size=60),
     st.sampled_from([1, 3, 64, PARTS]),

@@ -110,7 +110,7 @@ def _answer(batches: Iterator[TextBatch]) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize(
-    ("piece_bytes", "most_bytes"), shortened([(2_097_152, 2_097_152), (500, 20_000), (1, 8_000)], 1)
+    ("piece_bytes", "most_bytes"), shortened([(500, 4_000), (2_097_152, 2_097_152), (500, 20_000), (1, 8_000)], 1)
 )
 def test_every_file_gets_the_same_answer_in_bulk_as_from_the_careful_reader(
     piece_bytes: int, most_bytes: int, monkeypatch: pytest.MonkeyPatch

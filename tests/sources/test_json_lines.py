@@ -294,7 +294,7 @@ def test_kernels_read_objects_as_python_reads_them(lines: list[bytes]) -> None:
             assert values
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(LINE, max_size=12), batch_rows=st.integers(1, 5))
 def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines: list[str], batch_rows: int) -> None:
     """Whatever stands in a line; also across batches."""

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.errors import Bug, InputOutputFailed
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import MARK, KeptSpool, OtherSpoolFormat, destroy_spool
+from tests.examples import examples
 
 KEY = SubKey(bytes(range(32)))
 MARKER = b"marker-of-a-person"
@@ -27,7 +28,7 @@ def _kept(path: Path, chunks: list[bytes] | None = None, key: SubKey = KEY) -> P
     return path
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.binary(max_size=100), max_size=6))
 def test_another_process_reads_the_same_chunks(tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes]) -> None:
     """A process that opens the file with the key gets every chunk, in order and by number."""

@@ -70,7 +70,7 @@ def hex_texts(digits: Matrix, count: int) -> Any:
 
 
 def are_hashes(texts: Any) -> npt.NDArray[np.bool_]:
-    """Of each of `texts` (pa.StringArray without nulls), whether it is 64 lower-case hex digits."""
+    """Return for each of `texts` (pa.StringArray without nulls) whether it is 64 lower-case hex digits."""
     long_enough: npt.NDArray[np.bool_] = pc.equal(pc.binary_length(texts), SHA256_HEX_LENGTH).to_numpy(
         zero_copy_only=False
     )

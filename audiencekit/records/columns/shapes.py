@@ -72,7 +72,7 @@ def shapes_of(texts: Any) -> Shapes:
 
 
 def _have(signs: Bytes, sign: int, begins: npt.NDArray[np.int32]) -> Bools:
-    """Of each text whether one of its characters has this sign and is none of ASCII."""
+    """Return for each text whether one of its characters has this sign and is none of ASCII."""
     until = np.concatenate([[0], np.cumsum(signs == sign | _FOREIGN)])[begins]
     found: Bools = until[1:] > until[:-1]
     return found

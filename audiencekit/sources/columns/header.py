@@ -214,7 +214,7 @@ class Header:
 
     @classmethod
     def of(cls, names: tuple[str, ...] | None, width: int, given: tuple[str, ...]) -> Self:
-        """A header whose names may be shown when they stand in `given`."""
+        """Return a header of `width` columns. Names that are in `given` may be shown."""
         return cls(names, width, frozenset(map(compare_key, given)))
 
     def showing(self, evident: frozenset[int]) -> Self:

@@ -139,7 +139,7 @@ class Records:
 
 @contextlib.contextmanager
 def field_limit() -> Iterator[None]:
-    """Set a limit of at least FIELD_LIMIT for this block; the limit of the process is restored after it."""
+    """Raise the field size limit of `csv` to at least FIELD_LIMIT in this block, and restore it afterwards."""
     before = csv.field_size_limit()
     csv.field_size_limit(max(before, FIELD_LIMIT))
     try:

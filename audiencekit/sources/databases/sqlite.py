@@ -54,7 +54,7 @@ class _Steps:
         self._done = 0
 
     def is_enough(self) -> bool:
-        """Whether the query is to end."""
+        """Count the steps of the query, and return whether it exceeds MOST_STEPS and must end."""
         self._done += _STEPS
         return self._done > MOST_STEPS
 

@@ -125,7 +125,7 @@ def joined(texts: Any, owners: Places) -> Any:
 
 
 def have(buffer: Bytes, places: Places, letters: bytes) -> Any:
-    """Of each place whether `letters` begin there."""
+    """Return for each place whether `letters` begin there."""
     found = buffer[places] == letters[0]
     for at in range(1, len(letters)):
         found &= buffer[places + at] == letters[at]
@@ -277,7 +277,7 @@ def _are_computed(tags: Tags) -> bool:
     if have_value.all():
         return True
     cells = np.flatnonzero(tags.codes == _CELL)
-    owners = cells[np.searchsorted(cells, behind[~have_value]) - 1]
+    owners = cells[np.searchsorted(cells, np.sort(behind[~have_value])) - 1]
     begins = texts_between(tags.buffer, tags.begins[owners], tags.ends[owners])
     return begins is not None and bool(pc.all(pc.match_substring(begins, ' t="str"')).as_py())
 

@@ -80,7 +80,7 @@ class RemoteFile:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes at first sight."""
+        """Return the size when the file was opened, in bytes."""
         return self._version.size_bytes
 
     @property

@@ -164,7 +164,7 @@ class WebConnection:
                     return
 
     async def begin_whole(self, stack: AsyncExitStack) -> aiohttp.ClientResponse:
-        """An answer with the whole file, left with `stack`. Raises SourceRefused where its end could not be told."""
+        """Return an answer with the whole file, closed by `stack`. Raises SourceRefused if its length is unknown."""
         answer = await stack.enter_async_context(self._answer({}))
         chunked = "chunked" in answer.headers.get("Transfer-Encoding", "").lower()
         if answer.content_length is None and not chunked:

@@ -38,6 +38,7 @@ from audiencekit.delivery.retry import Clock
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.limits import FARTHEST_PLACE_SECONDS, RATE_FLOOR_SHARE
 from tests.cases import each_case
+from tests.examples import examples
 
 # --- A clock that is never set, and a name for the moment that it counts from ---
 
@@ -98,7 +99,7 @@ class Street:
         heapq.heappush(self._asking, (now + 0.2, f"successor {self._kills}", False))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     owners=st.integers(1, 8),
     seed=st.integers(0, 2**16),

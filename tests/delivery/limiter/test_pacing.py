@@ -14,6 +14,7 @@ from audiencekit.delivery.limiter import PacedLimiter, RateLimiter, Unlimited
 from audiencekit.delivery.retry import Clock
 from audiencekit.errors import UsageError
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
+from tests.examples import examples
 
 
 class LateClock:
@@ -86,7 +87,7 @@ def test_late_timers_cost_no_quota(virtually: Any, clock: Clock) -> None:
     assert max(moments) <= WINDOW_SECONDS + 0.05
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     arrivals=st.lists(st.floats(0, 6), min_size=1, max_size=180),
     per_minute=st.sampled_from([30, 900, 1470, 6000]),

@@ -127,7 +127,7 @@ def test_bodies_are_those_of_a_slow_packer(
     assert packed.body.unwrap() == _slowly(rows, request, sha256)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     verbs=st.lists(st.sampled_from(["Update", "Delete"]), min_size=1, max_size=80),
     operations=st.integers(2, 12),

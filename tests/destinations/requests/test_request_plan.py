@@ -21,6 +21,7 @@ from audiencekit.destinations.requests.request_plan import (
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
 from audiencekit.records.plan_times import pin_times
 from tests.cases import each_case
+from tests.examples import examples
 
 # --- Where bodies are cut ---
 
@@ -112,7 +113,7 @@ def test_no_records_are_no_requests() -> None:
     assert _plan([]) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(data=st.data())
 def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> None:
     """For any sizes and verbs: all records planned once, no limit passed, and no request that had room for the next."""

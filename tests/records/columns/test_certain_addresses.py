@@ -16,6 +16,7 @@ from audiencekit.records.columns.arrays import VALID
 from audiencekit.records.columns.certain_values import NO_ADDRESSES
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
 from tests.cases import each_case
+from tests.examples import examples
 from tests.records.columns.certain import decided, differing_addresses, needs_kernels
 
 pytestmark = needs_kernels
@@ -31,7 +32,7 @@ def test_addresses_as_the_definition() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=6).map("".join), max_size=20))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_text_as_the_definition(texts: list[str]) -> None:
     """No text makes them differ."""
     assert differing_addresses(texts) == []

@@ -20,6 +20,7 @@ from audiencekit.records.columns.odd_addresses import decide_one
 from benchmarks.values.dirt import DIRTY_ADDRESSES
 from tests.cases import each_case
 from tests.records.columns.certain import decided, differing_addresses, needs_kernels
+from tests.shortened import shortened
 
 pytestmark = needs_kernels
 
@@ -74,7 +75,7 @@ MARKS = (
 )
 
 
-@each_case("seed", range(8))
+@pytest.mark.parametrize("seed", shortened(range(8), 2))
 def test_marks_in_any_order_as_the_definition(seed: int) -> None:
     """On either side of the at sign; most are decided here."""
     chance = random.Random(seed)

@@ -19,6 +19,7 @@ from audiencekit.records.columns.arrays import PENDING, VALID, code_of
 from audiencekit.records.phones.tables import PhoneTables
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 from tests.cases import each_case
+from tests.examples import examples
 from tests.records.columns.certain import decided, decided_numbers, differing_numbers, needs_kernels
 
 pytestmark = needs_kernels
@@ -182,7 +183,7 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map(
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from([*FEW, None, "ZZ", "", "Germany"])), min_size=1, max_size=20))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_number_as_the_definition(rows: list[Row]) -> None:
     """No text makes them differ."""
     assert differing_numbers(rows) == []

@@ -19,6 +19,7 @@ from audiencekit.records.columns.hex_kernels import HexKernels
 from audiencekit.records.columns.plain_hex import PlainHex
 from audiencekit.records.columns.plain_texts import PlainTexts
 from audiencekit.records.columns.text_kernels import TextKernels
+from tests.examples import examples
 from tests.kernels.installed import both, installed
 
 HASHES = st.lists(st.binary(min_size=32, max_size=32), max_size=8)
@@ -99,7 +100,7 @@ def test_published_vectors() -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_same_as_definition(texts: list[Any]) -> None:
     """Each text has the definition's hash, in the order of the column."""
     assert _sha256_hex(pa.array(texts, pa.string())) == [hash_normalized(text) for text in texts]

@@ -25,6 +25,7 @@ from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS, draw_address
 from benchmarks.values.fragments import draw_cell
 from benchmarks.values.spellings import EMAIL_SPELLINGS
 from tests.cases import each_case
+from tests.examples import examples
 
 
 def _pairs() -> list[str]:
@@ -49,7 +50,7 @@ def test_same_as_definition(texts: list[str], answers: list[Any], differing: Cal
 
 
 @given(st.lists(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=6).map("".join), max_size=20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_same_as_definition_for_any_text(differing: Callable[..., list[int]], texts: list[str]) -> None:
     """No text makes the two differ."""
     decisions = decide_emails(pa.array(texts, pa.string()))

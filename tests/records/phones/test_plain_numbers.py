@@ -39,6 +39,7 @@ from audiencekit.records.phones.readings import AS_WRITTEN
 from audiencekit.records.phones.regions import MAX_DIGITS
 from benchmarks.values.phone_numbers import FEW, ODD, REGIONS, Numbers, Row
 from tests.cases import each_case
+from tests.examples import examples
 
 ROWS = [
     # text, written, dropped, calling code, expected digits
@@ -125,7 +126,7 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map(
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from([*FEW, None, "ZZ", "", "Germany"])), max_size=20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_same_as_definition_for_any_text(differing: Callable[..., list[int]], rows: list[Row]) -> None:
     """No text makes the two differ."""
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []

@@ -310,7 +310,6 @@ import phonenumbers
 from phonenumbers import PhoneMetadata
 from audiencekit.state.directory import Cache
 from audiencekit.records.phones import tables as phone_tables
-from tests.cases import each_case
 
 def another(name):
     PhoneMetadata.register_region_loader(name, lambda _: None)

@@ -21,6 +21,7 @@ from audiencekit.runs.journal import digests
 from audiencekit.runs.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
 from audiencekit.state.keys import StateKey, SubKey
 from tests.cases import each_case
+from tests.examples import examples
 from tests.runs.journal.conftest import KEY
 
 OTHER: SubKey = StateKey(bytes(32)).derive("digests", "another")
@@ -126,7 +127,7 @@ def test_a_fingerprint_needs_its_key() -> None:
     assert len(bytes.fromhex(_fingerprint(_batch(PEOPLE)))) == 16
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.lists(st.text(max_size=4), max_size=3), max_size=5), st.lists(st.lists(st.text(max_size=4))))
 def test_two_lists_have_one_fingerprint_only_when_they_are_equal(one: list[list[str]], two: list[list[str]]) -> None:
     """Whatever stands in them."""

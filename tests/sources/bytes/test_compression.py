@@ -23,6 +23,7 @@ from audiencekit.sources.bytes.files import ByteReader, RegularFile, StandardInp
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
 from tests.cases import each_case
+from tests.examples import examples
 from tests.listforms import COMPRESSIONS as PACK, zipped
 
 TEXT = b"email\n" + b"".join(b"person%d@example.com\n" % number for number in range(200))
@@ -116,7 +117,7 @@ def test_the_same_comes_out(form: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "zip"])
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(parts=st.lists(st.binary(max_size=300), min_size=1, max_size=4), block=st.integers(1, 100))
 def test_members_come_out_in_order_compressions(form: str, parts: list[bytes], block: int) -> None:
     """Members that tools append to a packed file follow it."""

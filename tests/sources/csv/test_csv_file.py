@@ -21,6 +21,7 @@ from audiencekit.sources.csv.csv_file import HEAD_BYTES, Pieces
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from tests.cases import each_case
+from tests.examples import examples
 
 Open = Callable[..., Source]
 Rows = Callable[[Source], list[dict[str, Any]]]
@@ -233,7 +234,7 @@ CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.text(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60))
 @given(
     table=st.lists(st.lists(CELL, min_size=3, max_size=3), min_size=1, max_size=12),
     delimiter=st.sampled_from(",;\t|"),
@@ -260,7 +261,7 @@ def test_written_tables_are_read_back(
     assert [row["row"] for row in read] == list(range(1, len(table) + 1))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(150))
 @given(st.binary(max_size=200) | st.text(st.sampled_from('email,;"\n\r\t@+1\x00é'), max_size=80).map(str.encode))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, data: bytes) -> None:
     """No file raises anything but our own errors, and none of them is a bug."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.excel import xml_rows as xml_rows
@@ -13,6 +13,7 @@ from audiencekit.sources.excel.fast_rows import Units, plain_rows
 from audiencekit.sources.excel.sheet_cells import CellType, SheetRows, letters_of
 from audiencekit.sources.excel.xml_rows import AnyRows, SheetRowReader, plain_texts
 from tests.cases import each_case
+from tests.examples import examples
 from tests.sources.excel.conftest import MAIN, sheet_xml, strings_xml
 
 TEXTS = st.sampled_from(["1", "", "bea@example.com", "a\r\nb\r", "&amp;&#228;", "ä", "\U0001f600", " x ", "&lt;v&gt;"])
@@ -73,7 +74,8 @@ def _parsed(rows: str) -> list[SheetRows]:
 
 
 @given(rows_xml())
-@settings(deadline=None, max_examples=100)
+@example("<row><c><f/></c><c/><c/></row><row/><row><c><f>A1</f><v></v></c></row>")  # two kinds of missing values
+@settings(deadline=None, max_examples=examples(100))
 def test_they_are_those_of_a_parser(rows: str) -> None:
     """Numbers, columns, types, styles and texts. Formulas without a value are left to the parser."""
     found, expected = plain_rows(rows.encode(), None), _parsed(rows)
@@ -86,7 +88,7 @@ def test_they_are_those_of_a_parser(rows: str) -> None:
 
 
 @given(rows_xml(), st.data())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_a_letter_that_is_another_changes_both_or_neither(rows: str, data: st.DataObject) -> None:
     """A sheet that the parser refuses is not plain, or has the same cells up to the fault."""
     place = data.draw(st.integers(0, len(rows) - 1))
@@ -102,7 +104,7 @@ def test_a_letter_that_is_another_changes_both_or_neither(rows: str, data: st.Da
 
 
 @given(rows_xml(), st.integers(1, 300))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_any_division_into_blocks_gives_the_same_rows(rows: str, size: int) -> None:
     """A sheet comes in blocks that end anywhere."""
     plain = sheet_xml(rows, behind='<mergeCells><mergeCell ref="A1:B2"/></mergeCells>')
@@ -115,7 +117,7 @@ def test_any_division_into_blocks_gives_the_same_rows(rows: str, size: int) -> N
 
 
 @given(rows_xml())
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_other_ways_of_writing_give_the_same_rows(rows: str) -> None:
     """A prefix of some names, UTF-16 and a comment are left to the parser."""
     expected = _told(_parsed(rows))
