@@ -29,7 +29,7 @@ _CREDENTIALS: Final = (
 )
 _KEY = (
     "the objects in the bucket are sealed under the state key, too",
-    "begin another state with the new key, at another prefix",
+    "`audiencekit state copy` it to a directory, do it there, and copy it to another prefix",
 )
 # Commands that would leave something on this machine only, or a state that cannot be opened: the reason, and the cure.
 _REFUSED: Final = {
