@@ -21,7 +21,7 @@ from typing import TypeAlias
 import pytest
 
 from audiencekit.emulator import Emulator
-from tests.forking import FASTER
+from tests.forking import FASTER, SETTLE
 from tests.mirror.machines import Machines
 from tests.mirror.servers import StateBucket, state_bucket
 from tests.moments import PATIENCE_SECONDS
@@ -107,7 +107,7 @@ async def test_killed_commands_on_empty_machines_leave_exact_audiences(
 
 
 def _carry_out(seed: int, commands: Commands, emulator: Emulator, bucket: StateBucket, tmp_path: Path) -> int:
-    machines = Machines(commands, tmp_path, bucket, {**emulator.env, FASTER: "300"})
+    machines = Machines(commands, tmp_path, bucket, {**emulator.env, FASTER: "300", SETTLE: "1"})
     assert machines.run("state", "init").returncode == 0
     audiences = {}
     for name in ("uploaded", "synced"):
