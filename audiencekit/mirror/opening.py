@@ -145,6 +145,14 @@ def open_state(
 
 
 @contextlib.contextmanager
+def named_state(address: str) -> Iterator[None]:
+    """Have settings name the state at `address` meanwhile, of which nothing is read. Raises UsageError."""
+    _bucket(address)
+    with private_place() as place, mirrored(_Unwritten(place / "state", address)):
+        yield
+
+
+@contextlib.contextmanager
 def private_place() -> Iterator[Path]:
     """Have a new directory for this user alone meanwhile. Raises InputOutputFailed."""
     place: Path | None = None

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from audiencekit.cli.schedule_files import crontab
-from audiencekit.cli.scheduled_run import ENDED_BY_SIGNAL, LEFT, REPEATED
+from audiencekit.cli.schedule_files import cron_job, crontab, github_workflow, service_unit
+from audiencekit.cli.scheduled_run import ENDED_BY_SIGNAL, LEFT, REPEATED, ScheduledRun
 from audiencekit.errors import AudiencekitError, UsageError
 from generators.files import ROOT
 from generators.schedules import FOLDER, RUN
@@ -61,6 +61,42 @@ def test_the_manifests_are_as_the_published_schemas_say(version: str) -> None:
     kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="it comes with the extra `test`")
     for document in _documents(NIGHTLY / "kubernetes.yaml"):
         kubernetes_validate.validate(document, version, strict=True)
+
+
+IN_BUCKET = replace(RUN, bucket="s3://bucket/acme")
+
+
+def test_a_pod_whose_state_is_in_a_bucket_has_no_volume_for_it() -> None:
+    """But the lists have one; the manifests are as the published schemas say."""
+    kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="it comes with the extra `test`")
+    documents = list(YAML(typ="safe").load_all(cron_job(IN_BUCKET, "registry.example/audiencekit")))
+    for document in documents:
+        kubernetes_validate.validate(document, "1.34", strict=True)
+    assert [document["metadata"]["name"] for document in documents] == ["audiencekit-shop-lists", "audiencekit-shop"]
+    pod = documents[-1]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    settings = {each["name"]: each["value"] for each in container["env"]}
+    assert (settings["AUDIENCEKIT_STATE"], "AUDIENCEKIT_STATE_DIR" in settings) == ("s3://bucket/acme", False)
+    assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
+    assert {each["name"] for each in pod["volumes"]} == {"lists", "secrets", "tmp"}
+
+
+def test_a_workflow_whose_state_is_in_a_bucket_uses_no_cache() -> None:
+    """It needs no first night either, and installs the extra."""
+    setup = replace(RUN.setup, path=Path("/srv/shop/audiencekit.toml"))
+    workflow = YAML(typ="safe").load(github_workflow(replace(IN_BUCKET, setup=setup)))
+    steps = workflow["jobs"]["run"]["steps"]
+    assert not [step for step in steps if "cache" in step.get("uses", "") or "begun" in step.get("run", "")]
+    (step,) = [step for step in steps if "audiencekit@" in step.get("uses", "")]
+    assert (step["with"]["extras"], step["env"]["AUDIENCEKIT_STATE"]) == ("cloud", "s3://bucket/acme")
+    assert "AUDIENCEKIT_STATE_DIR" not in step["env"]
+    assert workflow["on" if "on" in workflow else True]["workflow_dispatch"] is None
+
+
+@pytest.mark.parametrize("write", [crontab, service_unit])
+def test_a_machine_with_a_disk_is_scheduled_with_a_directory(write: Callable[[ScheduledRun], str]) -> None:
+    with pytest.raises(UsageError, match="has a disk, and keeps the state there"):
+        write(IN_BUCKET)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")

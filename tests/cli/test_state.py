@@ -200,3 +200,17 @@ def test_objects_that_no_list_names_are_removed(machines: Machines, service: Ser
     assert "acme/pieces/" + "0" * 32 not in pieces
     kinds = json.loads(machines.run("state", "show", "--json").stdout)["files"]
     assert len(pieces) == sum(kind["files"] for kind in kinds.values())
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(("kubernetes", "--image", "registry.example/a"), 0), (("cron",), 2)])
+def test_a_schedule_names_the_bucket_and_asks_nothing_of_it(
+    commands: Commands, tmp_path: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    """Which is none here; a machine with a disk is told to take a directory."""
+    (tmp_path / "setup.toml").write_text('[audiences.spring]\nsource = "list.csv"\naudience = "dlzxk"\n')
+    _write(tmp_path, PEOPLE)
+    env = environment(tmp_path, {"AUDIENCEKIT_STATE": "s3://lists/acme", "AUDIENCEKIT_KEY": KEY})
+    del env["AUDIENCEKIT_STATE_DIR"]
+    done = commands.run("schedule", arguments[0], "setup.toml", *arguments[1:], env=env, cwd=tmp_path)
+    assert (done.returncode, 'value: "s3://lists/acme"' in done.stdout) == (code, code == 0), done.stderr
+    assert KEY not in done.stdout
