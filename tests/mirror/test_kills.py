@@ -39,6 +39,10 @@ Note: TypeAlias = Callable[[str, object], None]
 KILLED = -9
 
 
+class Limited(Exception):
+    """The service takes no more requests for a quarter of an hour: the trial ends before this step."""
+
+
 @pytest.fixture
 def bucket() -> Iterator[StateBucket]:
     with state_bucket() as found:
@@ -95,6 +99,8 @@ class Trial:
             assert bad == [], f"seed {self.seed}: {arguments[0]}: {bad[0]}"
             if ended[0][1] == 0 or ended[-1][1] == 0:
                 return killed
+            if any("TOO_MANY_REQUESTS" in text for text, _ in ended):
+                raise Limited  # clocks that run fast meet the limits of the service, whose clock does not
         raise AssertionError(f"seed {self.seed}: {arguments[0]} does not end: {ended}")
 
 
@@ -119,7 +125,10 @@ def _carry_out(seed: int, commands: Commands, emulator: Emulator, bucket: StateB
     killed = 0
     for number in range(STEPS):
         arguments = trial.draw(number)
-        killed += trial.carry_out(arguments)
+        try:
+            killed += trial.carry_out(arguments)
+        except Limited:
+            break
         for name, audience_id in audiences.items():
             found, wanted = _emails(emulator, audience_id), set(map(_hashed, trial.members[name]))
             assert found == wanted, (
