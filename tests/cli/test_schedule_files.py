@@ -27,6 +27,7 @@ from audiencekit.errors import AudiencekitError, UsageError
 from generators.files import ROOT
 from generators.schedules import FOLDER, RUN
 from tests.cli.conftest import Run, Service
+from tests.mirror.servers import state_bucket
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import start
 
@@ -34,6 +35,7 @@ NIGHTLY = ROOT / FOLDER
 ROWS = 150
 SECRETS = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
 STATE_KEY = "4b" * 32  # invented
+IMPOSSIBLE = 255  # the exit code of a pod whose mounts the machine does not allow
 
 
 def _all_codes(kind: type[AudiencekitError] = AudiencekitError) -> set[int]:
@@ -411,3 +413,35 @@ def test_the_pod_finishes_what_a_killed_run_began(run: Run, service: Service, op
     shutil.copytree(state_dir, open_folder / "copy")  # of root again, whose command reads it
     (open_folder / "copy").chmod(0o700)
     assert night.is_exact(run, open_folder / "copy")
+
+
+@pytest.mark.services
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root of Linux can be another user")
+def test_a_container_without_a_volume_goes_on_with_the_state_in_a_bucket(service: Service, open_folder: Path) -> None:
+    """Each time another user without a name and a home, on a read-only root with a temporary directory."""
+    entry = str(Path(sys.executable).with_name("audiencekit"))
+    if not os.path.isfile(entry):
+        pytest.skip("audiencekit is not installed as a command")
+    for name in ("state", "tmp"):
+        (open_folder / name).mkdir()
+    (open_folder / "tmp").chmod(0o1777)
+    roots = ":".join([sys.base_prefix, sys.prefix, str(ROOT)])
+    namespace = ["unshare", "--mount", "--propagation", "private", sys.executable, "-c", POD]
+    with state_bucket() as bucket:
+        env = {"PATH": os.defpath, "TMPDIR": str(open_folder / "tmp"), **bucket.env, **service.env}
+
+        def ended(number: int, *arguments: str) -> bool:
+            user = str(3_000_000 + os.getpid() + number)
+            process = _begin([*namespace, user, user, str(open_folder), roots, entry, *arguments], env=env)
+            if number == 0 and process.wait(timeout=PATIENCE_SECONDS) == IMPOSSIBLE:
+                pytest.skip("this machine allows no mount")
+            return _ends_well(process)
+
+        assert ended(0, "state", "init")
+        for number in range(1, 4):
+            rows = [f"person{each}@example.com" for each in range(number, ROWS)]
+            (open_folder / "list.csv").write_text("\n".join(["email", *rows]) + "\n")
+            assert ended(number, "sync", str(open_folder / "list.csv"), "--audience", service.audience_id)
+            members = json.loads(service.get(f"/__members/{service.audience_id}"))["count"]
+            assert members == len(rows)
+            assert list((open_folder / "tmp").iterdir()) == []
