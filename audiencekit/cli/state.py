@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group("state", cls=CommandGroup)
 def state() -> None:
-    """Begin a state in a bucket, show what it holds, and copy a state."""
+    """Begin, show and copy a state in a bucket."""
 
 
 @state.command("init", examples=("state init", "state init --json"))
