@@ -6,8 +6,8 @@ DOOR is a socket. One message on it is one process: `arguments`, `environment` a
 its stdin, stdout and stderr, and a socket where its number is written when it begins, and when it ended its exit code
 and the most memory that it had, in bytes.
 It is a process as any other, with signals and streams of its own, but that what takes its time was imported before it
-was born. Where its environment names FASTER, its waits pass so many times as fast. Nothing here may start a thread: a
-fork has only one of them.
+was born. Where its environment names FASTER, its waits pass so many times as fast, and where it names SETTLE, attempts
+in doubt are settled after so many seconds. Nothing here may start a thread: a fork has only one of them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 MAX_JOB_BYTES = 1 << 17
 MAX_DESCRIPTORS = 1024
 FASTER = "TESTS_FASTER"
+SETTLE = "TESTS_SETTLE"
 SHORTEST_PATIENCE_SECONDS = 3.0  # of a command for a dead holder of a state in a bucket
 LEFT_OUT = ("audiencekit.integrations", "audiencekit.__main__", "audiencekit.delivery.limiter.redis")
 OTHERS = ("aiohttp", "click", "email_validator", "numpy", "orjson", "phonenumbers", "platformdirs", "tenacity", "yarl")
@@ -138,6 +139,10 @@ def become(job: dict[str, Any], descriptors: list[int]) -> None:
     sys.argv = ["audiencekit", *job["arguments"]]
     if FASTER in os.environ:
         hasten(float(os.environ[FASTER]))
+    if SETTLE in os.environ:
+        from audiencekit.runs import first_pass
+
+        first_pass.SETTLE_SECONDS = float(os.environ[SETTLE])  # type: ignore[misc]
     try:
         runpy.run_module("audiencekit", run_name="__main__", alter_sys=True)
     except SystemExit as ending:

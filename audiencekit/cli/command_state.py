@@ -29,7 +29,7 @@ _CREDENTIALS: Final = (
 )
 _KEY = (
     "the objects in the bucket are sealed under the state key, too",
-    "begin another state with the new key, at another prefix",
+    "`audiencekit state copy` it to a directory, do it there, and copy it to another prefix",
 )
 # Commands that would leave something on this machine only, or a state that cannot be opened: the reason, and the cure.
 _REFUSED: Final = {
@@ -39,10 +39,6 @@ _REFUSED: Final = {
     "key move": _KEY,
     "key rotate": _KEY,
     "open": ("its page would be removed at once", "`audiencekit report --all --html FILE` writes it to a file"),
-    "schedule": (
-        "it names a state directory of this machine",
-        "without AUDIENCEKIT_STATE it prints the file; put AUDIENCEKIT_STATE there in place of the directory",
-    ),
 }
 
 
@@ -55,7 +51,7 @@ def state_of_command(context: click.Context) -> Iterator[None]:
         yield
         return
     from audiencekit.cli.output import leave_with, tell
-    from audiencekit.mirror.opening import open_state
+    from audiencekit.mirror.opening import named_state, open_state
 
     as_json = bool(context.params.get("as_json"))
     try:
@@ -64,7 +60,8 @@ def state_of_command(context: click.Context) -> Iterator[None]:
                 f"`{' '.join(names)}` has no use for a state in a bucket ({_VARIABLE}): {reason[0]}", hint=reason[1]
             )
         hold = _of(dict.fromkeys(_LOOKING, True), names) is None and not context.params.get("dry_run")
-        with open_state(address, hold=hold, notify=tell):
+        opened = named_state(address) if names[0] == "schedule" else open_state(address, hold=hold, notify=tell)
+        with opened:
             yield
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)

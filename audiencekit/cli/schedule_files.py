@@ -21,6 +21,7 @@ from audiencekit.state.key_command import COMMAND_VARIABLE
 
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _STATE: Final = f"{PREFIX}STATE_DIR"
+_BUCKET: Final = f"{PREFIX}STATE"
 _GRACE: Final = f"{PREFIX}GRACE_SECONDS"
 _GRACE_SECONDS: Final = 60
 _STOP_SECONDS: Final = _GRACE_SECONDS + 15  # until SIGKILL
@@ -54,14 +55,23 @@ def _names_of_accounts(run: ScheduledRun) -> str:
     return ", ".join(f"{prefix}…" for prefix in own if not any(name.startswith(prefix) for name in run.secrets))
 
 
+def _refuse_bucket(run: ScheduledRun) -> None:
+    if run.bucket:
+        raise UsageError(
+            "a machine that starts it by itself has a disk, and keeps the state there",
+            hint="take AUDIENCEKIT_STATE away, or print the file for kubernetes, github or airflow",
+        )
+
+
 # --- cron ---
 
 
 def crontab(run: ScheduledRun) -> str:
     """Lines for the crontab of the present user, who has the state directory and its login already.
 
-    Raises UsageError for a line that cron would not take.
+    Raises UsageError for a line that cron would not take, and for a state in a bucket.
     """
+    _refuse_bucket(run)
     lines = [f"{name}={_quoted_for_cron(value)}" for name, value in {**run.settings, **run.paths}.items()]
     lines += [f"{name}{FILE_SUFFIX}={_quoted_for_cron(str(file))}" for name, file in run.secrets.items()]
     command = [*run.program, "--quiet", "--log-file", str(run.log), *run.words()]
@@ -124,7 +134,11 @@ def _secrets_of_cron(run: ScheduledRun) -> str:
 
 
 def service_unit(run: ScheduledRun) -> str:
-    """The service, which the timer starts, and which starts itself again after a failure that a second try can cure."""
+    """The service, which the timer starts, and which starts itself again after a failure that a second try can cure.
+
+    Raises UsageError for a state in a bucket.
+    """
+    _refuse_bucket(run)
     secrets = run.needed_secrets
     commands = [f"  sudo install -d -m 0700 /etc/{_folder()}"]
     commands += [f"  sudo install -m 0600 /dev/stdin /etc/{_folder()}/{file_name(name)}   # {name}" for name in secrets]
@@ -236,7 +250,7 @@ _UID: Final = 10001  # the user of the image, see Containerfile
 
 
 def cron_job(run: ScheduledRun, image: str) -> str:
-    """A CronJob, with the claims of its two volumes. Raises UsageError for a list that the volume would not have."""
+    """A CronJob, with the claims of its volumes. Raises UsageError for a list that the volume would not have."""
     files = run.files_below(run.setup.path.parent)
     secrets, name = run.needed_secrets, run.name
     keys = " ".join(f"--from-file={file_name(each)}=FILE" for each in secrets)
@@ -253,7 +267,7 @@ Once, before `kubectl apply -f`:
 {textwrap.indent(lists, "     ")}
    The job that exports the lists writes them there. If they have a volume already, name its claim below.
 
-The volume {name}-state keeps journals, snapshots and the memory of erased people: never an emptyDir, never two of it.
+{_place_in_cluster(run)}
 
 The exit codes, in podFailurePolicy and backoffLimit below:
 {_codes("a new pod runs the same command, and goes on", "the job fails at once")}
@@ -261,20 +275,16 @@ The exit codes, in podFailurePolicy and backoffLimit below:
 An evicted pod is replaced, and does not count."""
     head += f"\n\nCredentials of one account alone are further keys of the secret, and variables: {own}" if own else ""
     head += f"\n\nNot carried over, since they name files of this machine: {alien}" if alien else ""
-    settings = {_STATE: "/state/audiencekit", _GRACE: str(_GRACE_SECONDS), **run.settings}
+    state = {_BUCKET: run.bucket} if run.bucket else {_STATE: "/state/audiencekit"}
+    settings = {**state, _GRACE: str(_GRACE_SECONDS), **run.settings}
     settings |= {each + FILE_SUFFIX: f"{_SECRETS}/{file_name(each)}" for each in secrets}
     variables = "\n".join(f"{'':16}- {{name: {key}, value: {json.dumps(value)}}}" for key, value in settings.items())
+    mount = "" if run.bucket else f"{'':16}- {_MOUNT}\n"
+    volume = "" if run.bucket else f"{'':12}- {{name: state, persistentVolumeClaim: {{claimName: {name}-state}}}}\n"
     words = json.dumps(run.words(f"{_LISTS}/{run.setup.path.name}", "--json"))
     return f"""\
 {_comment(head)}
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata:
-  name: {name}-state
-spec:
-  accessModes: [ReadWriteOnce]
-  resources: {{requests: {{storage: 10Gi}}}}
----
+{"" if run.bucket else _claim(f"{name}-state")}\
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata:
@@ -325,15 +335,41 @@ spec:
                 readOnlyRootFilesystem: true
                 capabilities: {{drop: [ALL]}}
               volumeMounts:
-                - {{name: state, mountPath: /state}}  # the state is below it: the volume itself is of root
-                - {{name: lists, mountPath: {_LISTS}, readOnly: true}}
+{mount}                - {{name: lists, mountPath: {_LISTS}, readOnly: true}}
                 - {{name: secrets, mountPath: {_SECRETS}, readOnly: true}}
                 - {{name: tmp, mountPath: /tmp}}
           volumes:
-            - {{name: state, persistentVolumeClaim: {{claimName: {name}-state}}}}
-            - {{name: lists, persistentVolumeClaim: {{claimName: {name}-lists}}}}
+{volume}            - {{name: lists, persistentVolumeClaim: {{claimName: {name}-lists}}}}
             - {{name: secrets, secret: {{secretName: {name}, defaultMode: 0440}}}}
             - {{name: tmp, emptyDir: {{}}}}
+"""
+
+
+_MOUNT: Final = "{name: state, mountPath: /state}  # the state is below it: the volume itself is of root"
+
+
+def _place_in_cluster(run: ScheduledRun) -> str:
+    if not run.bucket:
+        return (
+            f"The volume {run.name}-state keeps journals, snapshots and the memory of erased people: never an emptyDir,"
+            " never two of it."
+        )
+    return """\
+Journals, snapshots and the memory of erased people are in the bucket, begun once with `audiencekit state init`.
+The image needs the extra `cloud`, and the pod the credentials of the bucket: a service account of the cloud
+(serviceAccountName), or further keys of the secret. The working copy of the state is in /tmp."""
+
+
+def _claim(name: str) -> str:
+    return f"""\
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: {name}
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {{requests: {{storage: 10Gi}}}}
+---
 """
 
 
@@ -356,7 +392,7 @@ def airflow_dag(run: ScheduledRun) -> str:
 """The audiences of a setup, every night at {run.at:%H:%M} UTC. Printed by `audiencekit schedule airflow`.
 
 It holds the audiences as the setup described them: print it again when the setup changes. Put it into the folder of
-DAGs. Each worker needs the extra `airflow`, the lists at these paths, and one state directory that all share.
+DAGs. Each worker needs the extra `airflow`, the lists at these paths, and {_place_of_workers(run)}.
 
 Connections of the type audiencekit, which hold the credentials:
 {connections}
@@ -392,6 +428,12 @@ with DAG(
 
 def _connection(one: AudienceSetup) -> str:
     return f"audiencekit_{one.account or 'default'}"
+
+
+def _place_of_workers(run: ScheduledRun) -> str:
+    if not run.bucket:
+        return "one state directory that all share"
+    return f"the extra `cloud`, with\n{_BUCKET}={run.bucket} and the state key in its environment"
 
 
 def _task(one: AudienceSetup) -> str:
@@ -433,13 +475,12 @@ The audiences of {setup}, every night at {run.at:%H:%M} UTC. Printed by `audienc
 .github/workflows/{run.name}.yml. The secrets below are secrets of the repository.
 {_KEY}
 
-A runner of GitHub has no disk that lasts, so the state lies in the cache, which GitHub may evict at any time.
-Then these are lost: which members a sync knows, where an interrupted upload ended, and who is to be kept out after an
-erasure. This holds: such a night fails before anything is sent, so no erased person comes back. A runner of yours with
-a disk is safer: set AUDIENCEKIT_STATE_DIR to a directory there, and leave the steps of the cache out.
+{_OF_BUCKET if run.bucket else _OF_CACHE}
 
 The exit codes, of which a workflow knows only 0 and the others:
 {_codes("start the failed job again; it goes on where it ended")}{alien}"""
+    place = f"{_BUCKET}: {json.dumps(run.bucket)}" if run.bucket else f"{_STATE}: ${{{{ github.workspace }}}}/state"
+    extras = "          extras: cloud\n" if run.bucket else ""
     make = _comment(
         "The lists are people: they are not in the repository. Put the step that makes them here:\n{}", " " * 6
     )
@@ -452,12 +493,7 @@ on:
   schedule:
     - cron: "{run.at.minute} {run.at.hour} * * *"
   workflow_dispatch:
-    inputs:
-      first_night:
-        description: There is no state yet, and no person was erased. Only for the first night
-        type: boolean
-        default: false
-
+{"" if run.bucket else _FIRST_NIGHT}
 permissions:
   contents: read
 
@@ -474,6 +510,39 @@ jobs:
 
 {make.format(", ".join(files) or "none: they are at addresses")}
 
+{_CREDENTIALS if run.bucket else _restored(run)}
+      - uses: OWNER/audiencekit@v{__version__}  # OWNER: where your copy of the tool's repository is
+        with:
+{extras}          command: |
+{textwrap.indent(chr(10).join(words), " " * 12)}
+        env:
+          {place}
+{textwrap.indent(chr(10).join(environment), " " * 10)}
+{"" if run.bucket else _saved(run)}{remove}"""
+
+
+_OF_CACHE: Final = """\
+A runner of GitHub has no disk that lasts, so the state lies in the cache, which GitHub may evict at any time.
+Then these are lost: which members a sync knows, where an interrupted upload ended, and who is to be kept out after an
+erasure. This holds: such a night fails before anything is sent, so no erased person comes back. A state in a bucket
+(AUDIENCEKIT_STATE) is safer, and so is a runner of yours with a disk: set AUDIENCEKIT_STATE_DIR to a directory there,
+and leave the steps of the cache out."""
+_OF_BUCKET: Final = """\
+Journals, snapshots and the memory of erased people are in the bucket, begun once with `audiencekit state init`."""
+_FIRST_NIGHT: Final = """\
+    inputs:
+      first_night:
+        description: There is no state yet, and no person was erased. Only for the first night
+        type: boolean
+        default: false
+"""
+_CREDENTIALS: Final = """\
+      # Put the step here that logs in to the cloud of the bucket, such as aws-actions/configure-aws-credentials.
+"""
+
+
+def _restored(run: ScheduledRun) -> str:
+    return f"""\
       # Sealed under AUDIENCEKIT_KEY: without the key the cache holds nothing that can be read.
       - uses: actions/cache/restore@0400d5f644dc74513175e3cd8d07132dd4860809  # v4.2.4
         with:
@@ -491,22 +560,18 @@ jobs:
           (audiencekit forgotten import) and start this workflow by hand with first_night."
             exit 1
           fi
+"""
 
-      - uses: OWNER/audiencekit@v{__version__}  # OWNER: where your copy of the tool's repository is
-        with:
-          command: |
-{textwrap.indent(chr(10).join(words), " " * 12)}
-        env:
-          {_STATE}: ${{{{ github.workspace }}}}/state
-{textwrap.indent(chr(10).join(environment), " " * 10)}
 
+def _saved(run: ScheduledRun) -> str:
+    return f"""
       # Also after a failure: what was sent by then is written there.
       - if: ${{{{ always() && hashFiles('state/begun') != '' }}}}
         uses: actions/cache/save@0400d5f644dc74513175e3cd8d07132dd4860809  # v4.2.4
         with:
           path: state
           key: {run.name}-${{{{ github.run_id }}}}-${{{{ github.run_attempt }}}}
-{remove}"""
+"""
 
 
 def _own_variables(run: ScheduledRun) -> Iterator[str]:

@@ -28,6 +28,7 @@ from audiencekit.settings import (
     SETTINGS_FILE,
     Settings,
     is_read,
+    state_address,
 )
 from audiencekit.sources.remote.addresses import is_address
 from audiencekit.state.directory import user_directory
@@ -58,7 +59,8 @@ class ScheduledRun:
 
     `program` is the command of this installation. `settings` are variables without secrets, and `paths` those that name
     files of this machine. `secrets` are the variables of secrets that this environment sets, each with the file that it
-    is in, or could be put into. `has_key_command` says that it sets a program that prints the state key.
+    is in, or could be put into. `bucket` is the address of the state where it is in a bucket. `has_key_command` says
+    that it sets a program that prints the state key.
     """
 
     setup: Setup
@@ -67,6 +69,7 @@ class ScheduledRun:
     program: tuple[str, ...]
     user: str
     state_dir: Path
+    bucket: str = ""
     log: Path
     settings: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
@@ -136,6 +139,7 @@ def scheduled_run(setup: Setup, names: Sequence[str], at: time, settings: Settin
         program=_program(),
         user=_user(),
         state_dir=settings.state_dir,
+        bucket=address if "://" in (address := state_address(environment)) else "",
         log=_log_directory(_normal(setup.path)) / "audiencekit-nights.jsonl",
         settings=_copied(settings, environment),
         paths={PREFIX + name.upper(): value for name in _PATHS if (value := _given(environment, name))},

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say
-from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.errors import AudiencekitError, Refused, UsageError
 from audiencekit.process.programs import own_environment
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group("state", cls=CommandGroup)
 def state() -> None:
-    """Begin a state in a bucket, and show what it holds."""
+    """Begin, show and copy a state in a bucket."""
 
 
 @state.command("init", examples=("state init", "state init --json"))
@@ -59,6 +60,46 @@ def show(as_json: bool) -> None:
     else:
         for line in _lines(address, found):
             say(line)
+
+
+@state.command(
+    "copy", examples=("state copy ~/state s3://bucket/audiencekit", "state copy s3://bucket/audiencekit new")
+)
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@json_option
+def copy(source: str, target: str, as_json: bool) -> None:
+    """Copy a state to a bucket or a directory without one.
+
+    What was written is read again and compared. Use only one of the two afterwards: the other one does not learn of
+    people who are erased later. The state key stays where it is.
+    """
+    from audiencekit.mirror.copying import copy_state
+
+    with _failures(as_json):
+        _check_key(source)
+        count = copy_state(source, target)
+    if as_json:
+        print_json({"files": count})
+    else:
+        files = "file was" if count == 1 else "files were"
+        say(f"{count:,} {files} copied, read again and compared")
+        tell("use only the copy from now on, and keep the state key")
+
+
+def _check_key(source: str) -> None:
+    """Raise Refused for a directory whose files the state key of the environment does not open."""
+    from audiencekit.audiences.key_rotation import count_sealed
+    from audiencekit.mirror.opening import given_key, is_bucket
+
+    if is_bucket(source) or not Path(source).is_dir():
+        return
+    sealed = count_sealed(Path(source).absolute(), given_key(own_environment()))
+    if refused := sum(counts["refused"] for counts in sealed.values()):
+        raise Refused(
+            f"{refused} files of the state directory are of another state key: nothing was copied",
+            hint="give the key of the directory: `audiencekit key move --to environment` says how",
+        )
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -56,7 +56,7 @@ _KEPT_LISTS: Final = 2
 _LOOKS: Final = 5  # attempts of a command that only looks, while others change the state
 # Of this machine alone: keys and credentials never lie beside what they open, locks are those of processes.
 _NOT_MIRRORED: Final = frozenset({"key", "key.entry", "credentials.json", "audiences.html", "locks", "limiter"})
-_JOURNAL: Final = "journal.sqlite"
+JOURNAL: Final = "journal.sqlite"
 
 
 class StateMirror:
@@ -98,14 +98,21 @@ class StateMirror:
 
     # --- Beginning and end ---
 
-    async def begin(self) -> Head:
-        """Make an empty state where there is none, and return its head. Raises InputOutputFailed where there is one."""
+    async def begin(self, content: Path | None = None) -> Head:
+        """Make a state where there is none, empty or with the files of a directory, and return its head.
+
+        Raises InputOutputFailed where there is one.
+        """
         self._sealer = Sealer.new(self._key)
         await self._check_conditions()
-        files = FileList(1)
-        name, content = new_name(LISTS, 1), files.to_bytes()
-        head = Head(1, name, digest_of(content))
-        await self._objects.write(name, self._sealer.seal(name, content))
+        files: dict[str, MirroredFile] = {}
+        async with _side_by_side() as writes:
+            for directory, _, _ in os.walk(content) if content is not None else ():
+                for path, file in mirrored_files(Path(directory), content or Path()):
+                    files[path] = await self._write_file(file, None, writes)
+        name, listed = new_name(LISTS, 1), FileList(1, files).to_bytes()
+        head = Head(1, name, digest_of(listed))
+        await self._objects.write(name, self._sealer.seal(name, listed))
         await self._mark(1)
         try:
             await self._objects.swap(HEAD, self._sealer.seal_head(head), None)
@@ -352,9 +359,6 @@ class StateMirror:
             self._failure = _overtaken()
         except AudiencekitError as error:
             self._failure = error
-        except ExceptionGroup as group:  # of the writes side by side
-            known = group.subgroup(AudiencekitError)
-            self._failure = Bug("a change of the state was not stored") if known is None else known.exceptions[0]
         except OSError as error:
             self._failure = InputOutputFailed(
                 f"the working copy of the state cannot be read: {type(error).__name__}", hint="run the command again"
@@ -369,13 +373,13 @@ class StateMirror:
         files = {path: one for path, one in self._files.files.items() if (self.root / path).parent.is_dir()}
         changed: dict[str, Path | bytes] = {**contents}
         for directory in directories:
-            there = dict(_files_in(directory, self.root)) if directory.is_dir() else {}
+            there = dict(mirrored_files(directory, self.root)) if directory.is_dir() else {}
             for path in [path for path in files if (self.root / path).parent == directory and path not in there]:
                 del files[path]
             for path, file in there.items():
                 if path not in self._open_files:
                     changed.setdefault(path, file)
-        async with asyncio.TaskGroup() as writes:
+        async with _side_by_side() as writes:
             if self._marked < self._head.generation:  # its own mark may be on its way still
                 writes.create_task(self._mark(self._head.generation))
             for path, source in changed.items():
@@ -412,7 +416,8 @@ class StateMirror:
             writes.create_task(self._write(name, piece))
         if before is not None and tuple(pieces) == earlier:
             return before
-        return MirroredFile(size, time.time_ns(), tuple(pieces))
+        changed_at = source.stat().st_mtime_ns if isinstance(source, Path) else time.time_ns()
+        return MirroredFile(size, changed_at, tuple(pieces))
 
     async def _write(self, name: str, content: bytes) -> None:
         """Write an object in the slot that the caller has taken."""
@@ -505,6 +510,20 @@ class StateMirror:
             )
 
 
+@contextlib.asynccontextmanager
+async def _side_by_side() -> AsyncIterator[asyncio.TaskGroup]:
+    """A group of tasks, of whose failures one is raised as it is."""
+    failure: Exception
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+        return
+    except ExceptionGroup as failures:
+        known = failures.subgroup(AudiencekitError) or failures
+        failure = known.exceptions[0]
+    raise failure
+
+
 def _check_last(head: Head, marks: list[str], least: str) -> int:
     """Return the generation of the last mark. Raises StateRefused for a head before one that it, or `least`, knows."""
     reached = max(map(generation_of, marks), default=0)
@@ -527,7 +546,7 @@ def _overtaken() -> AudienceBusy:
     )
 
 
-def _files_in(directory: Path, root: Path) -> Iterator[tuple[str, Path]]:
+def mirrored_files(directory: Path, root: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files directly in `directory` that are mirrored, by their paths below `root`."""
     if directory != root and directory.relative_to(root).parts[0] in _NOT_MIRRORED:
         return
@@ -541,7 +560,7 @@ def _files_in(directory: Path, root: Path) -> Iterator[tuple[str, Path]]:
 
 def _pieces_of(source: Path | bytes) -> Iterator[bytes]:
     """Yield the pieces of a file; of a journal those of its last commit. Raises OSError."""
-    if isinstance(source, Path) and source.name == _JOURNAL:
+    if isinstance(source, Path) and source.name == JOURNAL:
         source = _read_journal(source)
     if isinstance(source, bytes):
         yield from (source[start : start + PIECE_BYTES] for start in range(0, len(source), PIECE_BYTES))

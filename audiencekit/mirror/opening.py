@@ -75,17 +75,17 @@ def _facts_of(kind: KindOfFile) -> dict[str, Any]:
     return {"files": kind.files, "bytes": kind.size_bytes, "changed_at": kind.changed_at}
 
 
-def begin_state(address: str, environment: Mapping[str, str] | None = None) -> Head:
-    """Make an empty state at `address`, and return its head.
+def begin_state(address: str, environment: Mapping[str, str] | None = None, *, content: Path | None = None) -> Head:
+    """Make a state at `address`, empty or with the files of the directory `content`, and return its head.
 
     Raises UsageError for no address of a bucket, CredentialsRefused without a state key, InputOutputFailed.
     """
     environment = own_environment() if environment is None else environment
-    key = _key(environment)
+    key = given_key(environment)
     objects = BucketObjects(_bucket(address))
     loop = LoopThread()
     try:
-        return loop.run(StateMirror(objects, key, Path()).begin())
+        return loop.run(StateMirror(objects, key, Path()).begin(content))
     finally:
         loop.close()
 
@@ -93,11 +93,11 @@ def begin_state(address: str, environment: Mapping[str, str] | None = None) -> H
 def look_at_state(address: str, environment: Mapping[str, str] | None = None) -> StateSummary:
     """Return what the state at `address` holds, of which no file is read. Raises as `open_state`."""
     environment = own_environment() if environment is None else environment
-    key = _key(environment)
+    key = given_key(environment)
     objects = BucketObjects(_bucket(address))
     loop = LoopThread()
     try:
-        head, listed = loop.run(StateMirror(objects, key, Path()).look(_known_head(environment)))
+        head, listed = loop.run(StateMirror(objects, key, Path()).look(_known_head(environment, address)))
     finally:
         loop.close()
     kinds: dict[str, list[MirroredFile]] = {}
@@ -131,34 +131,43 @@ def open_state(
     environment = own_environment() if environment is None else environment
     if address is None or address == environment.get(STATE, "").strip():
         address = state_address(environment)
-    key = _key(environment)
+    key = given_key(environment)
     objects = BucketObjects(_bucket(address))
-    place = _new_place()
-    loop = LoopThread()
-    try:
+    with private_place() as place, contextlib.closing(LoopThread()) as loop:
         root = place / "state"
-        check_root(place)
         mirror = StateMirror(objects, key, root, patience_seconds=patience_seconds)
-        head = loop.run(mirror.open(hold=hold, notify=notify, least=_known_head(environment)))
+        head = loop.run(mirror.open(hold=hold, notify=notify, least=_known_head(environment, address)))
         with mirrored(_Door(mirror, loop, address)) if hold else mirrored(_Unwritten(root, address)):
             try:
                 yield head
             finally:
                 loop.run(mirror.close())
-    finally:
-        loop.close()
-        shutil.rmtree(place, ignore_errors=True)
 
 
-def _new_place() -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="audiencekit-state-"))
-    except OSError as error:
-        failure = InputOutputFailed(
-            f"there is no place for the working copy of the state: {type(error).__name__}",
+@contextlib.contextmanager
+def named_state(address: str) -> Iterator[None]:
+    """Have settings name the state at `address` meanwhile, of which nothing is read. Raises UsageError."""
+    _bucket(address)
+    with private_place() as place, mirrored(_Unwritten(place / "state", address)):
+        yield
+
+
+@contextlib.contextmanager
+def private_place() -> Iterator[Path]:
+    """Have a new directory for this user alone meanwhile. Raises InputOutputFailed."""
+    place: Path | None = None
+    with contextlib.suppress(OSError):
+        place = Path(tempfile.mkdtemp(prefix="audiencekit-state-"))
+    if place is None:
+        raise InputOutputFailed(
+            "there is no place for the working copy of the state",
             hint="set TMPDIR to a directory that can be written; a container mounts one in memory (tmpfs)",
         )
-    raise failure
+    try:
+        check_root(place)
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class _Unwritten:
@@ -174,8 +183,15 @@ class _Unwritten:
         """Nothing is to be stored: such a command sends no people."""
 
 
-def _known_head(environment: Mapping[str, str]) -> str:
-    return environment.get(HEAD_VARIABLE, "").strip()
+def _known_head(environment: Mapping[str, str], address: str) -> str:
+    """Return the least head of the state that the environment names; of another one nothing is known."""
+    is_named = address == environment.get(STATE, "").strip()
+    return environment.get(HEAD_VARIABLE, "").strip() if is_named else ""
+
+
+def is_bucket(place: str) -> bool:
+    """Whether a place is an address, and no directory."""
+    return "://" in place
 
 
 def _bucket(address: str) -> SourceAddress:
@@ -186,7 +202,8 @@ def _bucket(address: str) -> SourceAddress:
     raise UsageError(f"{STATE} is no address of a bucket", hint="give s3://BUCKET/PREFIX, gs://… or az://…")
 
 
-def _key(environment: Mapping[str, str]) -> StateKey:
+def given_key(environment: Mapping[str, str]) -> StateKey:
+    """Return the state key that the environment gives. Raises CredentialsRefused where it gives none."""
     given = read_key(environment)
     if given is None:
         raise CredentialsRefused(

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,14 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from audiencekit.cli.schedule_files import crontab
-from audiencekit.cli.scheduled_run import ENDED_BY_SIGNAL, LEFT, REPEATED
+from audiencekit.cli.schedule_files import cron_job, crontab, github_workflow, service_unit
+from audiencekit.cli.scheduled_run import ENDED_BY_SIGNAL, LEFT, REPEATED, ScheduledRun
 from audiencekit.errors import AudiencekitError, UsageError
 from generators.files import ROOT
 from generators.schedules import FOLDER, RUN
 from tests.cases import each_case
 from tests.cli.conftest import Run, Service
+from tests.mirror.servers import state_bucket
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import start
 
@@ -35,6 +36,7 @@ NIGHTLY = ROOT / FOLDER
 ROWS = 150
 SECRETS = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
 STATE_KEY = "4b" * 32  # invented
+IMPOSSIBLE = 255  # the exit code of a pod whose mounts the machine does not allow
 
 
 def _all_codes(kind: type[AudiencekitError] = AudiencekitError) -> set[int]:
@@ -62,6 +64,42 @@ def test_the_manifests_are_as_the_published_schemas_say(version: str) -> None:
     kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="it comes with the extra `test`")
     for document in _documents(NIGHTLY / "kubernetes.yaml"):
         kubernetes_validate.validate(document, version, strict=True)
+
+
+IN_BUCKET = replace(RUN, bucket="s3://bucket/acme")
+
+
+def test_a_pod_whose_state_is_in_a_bucket_has_no_volume_for_it() -> None:
+    """But the lists have one; the manifests are as the published schemas say."""
+    kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="it comes with the extra `test`")
+    documents = list(YAML(typ="safe").load_all(cron_job(IN_BUCKET, "registry.example/audiencekit")))
+    for document in documents:
+        kubernetes_validate.validate(document, "1.34", strict=True)
+    assert [document["metadata"]["name"] for document in documents] == ["audiencekit-shop-lists", "audiencekit-shop"]
+    pod = documents[-1]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    settings = {each["name"]: each["value"] for each in container["env"]}
+    assert (settings["AUDIENCEKIT_STATE"], "AUDIENCEKIT_STATE_DIR" in settings) == ("s3://bucket/acme", False)
+    assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
+    assert {each["name"] for each in pod["volumes"]} == {"lists", "secrets", "tmp"}
+
+
+def test_a_workflow_whose_state_is_in_a_bucket_uses_no_cache() -> None:
+    """It needs no first night either, and installs the extra."""
+    setup = replace(RUN.setup, path=Path("/srv/shop/audiencekit.toml"))
+    workflow = YAML(typ="safe").load(github_workflow(replace(IN_BUCKET, setup=setup)))
+    steps = workflow["jobs"]["run"]["steps"]
+    assert not [step for step in steps if "cache" in step.get("uses", "") or "begun" in step.get("run", "")]
+    (step,) = [step for step in steps if "audiencekit@" in step.get("uses", "")]
+    assert (step["with"]["extras"], step["env"]["AUDIENCEKIT_STATE"]) == ("cloud", "s3://bucket/acme")
+    assert "AUDIENCEKIT_STATE_DIR" not in step["env"]
+    assert workflow["on" if "on" in workflow else True]["workflow_dispatch"] is None
+
+
+@pytest.mark.parametrize("write", [crontab, service_unit])
+def test_a_machine_with_a_disk_is_scheduled_with_a_directory(write: Callable[[ScheduledRun], str]) -> None:
+    with pytest.raises(UsageError, match="has a disk, and keeps the state there"):
+        write(IN_BUCKET)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
@@ -376,3 +414,35 @@ def test_the_pod_finishes_what_a_killed_run_began(run: Run, service: Service, op
     shutil.copytree(state_dir, open_folder / "copy")  # of root again, whose command reads it
     (open_folder / "copy").chmod(0o700)
     assert night.is_exact(run, open_folder / "copy")
+
+
+@pytest.mark.services
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root of Linux can be another user")
+def test_a_container_without_a_volume_goes_on_with_the_state_in_a_bucket(service: Service, open_folder: Path) -> None:
+    """Each time another user without a name and a home, on a read-only root with a temporary directory."""
+    entry = str(Path(sys.executable).with_name("audiencekit"))
+    if not os.path.isfile(entry):
+        pytest.skip("audiencekit is not installed as a command")
+    for name in ("state", "tmp"):
+        (open_folder / name).mkdir()
+    (open_folder / "tmp").chmod(0o1777)
+    roots = ":".join([sys.base_prefix, sys.prefix, str(ROOT)])
+    namespace = ["unshare", "--mount", "--propagation", "private", sys.executable, "-c", POD]
+    with state_bucket() as bucket:
+        env = {"PATH": os.defpath, "TMPDIR": str(open_folder / "tmp"), **bucket.env, **service.env}
+
+        def ended(number: int, *arguments: str) -> bool:
+            user = str(3_000_000 + os.getpid() + number)
+            process = _begin([*namespace, user, user, str(open_folder), roots, entry, *arguments], env=env)
+            if number == 0 and process.wait(timeout=PATIENCE_SECONDS) == IMPOSSIBLE:
+                pytest.skip("this machine allows no mount")
+            return _ends_well(process)
+
+        assert ended(0, "state", "init")
+        for number in range(1, 4):
+            rows = [f"person{each}@example.com" for each in range(number, ROWS)]
+            (open_folder / "list.csv").write_text("\n".join(["email", *rows]) + "\n")
+            assert ended(number, "sync", str(open_folder / "list.csv"), "--audience", service.audience_id)
+            members = json.loads(service.get(f"/__members/{service.audience_id}"))["count"]
+            assert members == len(rows)
+            assert list((open_folder / "tmp").iterdir()) == []

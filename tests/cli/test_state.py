@@ -163,3 +163,54 @@ def test_two_commands_on_one_state_do_not_both_send(machines: Machines, service:
     assert 0 in {code for _, code in ended}
     assert all("at work on this state" in text for text, code in ended if code == 75)
     assert _members(service) == len(PEOPLE)
+
+
+def test_a_state_moves_into_a_bucket_and_back(
+    machines: Machines, commands: Commands, service: Service, tmp_path: Path, bucket: StateBucket
+) -> None:
+    """The next sync sends only changes, wherever the state is; a state of another key is not copied."""
+    local = environment(tmp_path / "old", {**bucket.env, **service.env})
+    del local["AUDIENCEKIT_STATE"]
+    sync = ("sync", "list.csv", "--audience", service.audience_id, "--json")
+    assert commands.run(*sync, env=local, cwd=tmp_path).returncode == 0
+    place = {"AUDIENCEKIT_STATE": "s3://lists/moved"}
+    wrong = machines.run("state", "copy", str(tmp_path / "old"), "s3://lists/moved", AUDIENCEKIT_KEY="2e" * 32)
+    assert (wrong.returncode, "are of another state key: nothing was copied" in wrong.stderr) == (3, True)
+    assert not [name for name in bucket.names() if name.startswith("moved/")]
+    copied = machines.run("state", "copy", str(tmp_path / "old"), "s3://lists/moved")
+    assert copied.returncode == 0, copied.stderr
+    assert "files were copied, read again and compared" in copied.stdout
+    _write(tmp_path, PEOPLE[1:])
+    there = machines.run(*sync, **place)
+    assert (there.returncode, json.loads(there.stdout)["rows"]["unchanged"]) == (0, len(PEOPLE) - 1), there.stderr
+    assert machines.run("state", "copy", "s3://lists/moved", str(tmp_path / "new"), "--json", **place).returncode == 0
+    _write(tmp_path, PEOPLE[2:])
+    local["AUDIENCEKIT_STATE_DIR"] = str(tmp_path / "new")
+    back = commands.run(*sync, env=local, cwd=tmp_path)
+    assert (back.returncode, json.loads(back.stdout)["rows"]["unchanged"]) == (0, len(PEOPLE) - 2), back.stderr
+    assert _members(service) == len(PEOPLE) - 2
+
+
+def test_objects_that_no_list_names_are_removed(machines: Machines, service: Service, bucket: StateBucket) -> None:
+    """Such as those of a command that was killed while it wrote; a purge is one of the commands that do so."""
+    assert machines.run("upload", "list.csv", "--audience", service.audience_id).returncode == 0
+    bucket.client.put_object(Bucket="lists", Key="acme/pieces/" + "0" * 32, Body=b"of a killed command")
+    assert machines.run("purge", "--older-than", "1h", "--yes").returncode == 0
+    pieces = [name for name in bucket.names() if "/pieces/" in name]
+    assert "acme/pieces/" + "0" * 32 not in pieces
+    kinds = json.loads(machines.run("state", "show", "--json").stdout)["files"]
+    assert len(pieces) == sum(kind["files"] for kind in kinds.values())
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(("kubernetes", "--image", "registry.example/a"), 0), (("cron",), 2)])
+def test_a_schedule_names_the_bucket_and_asks_nothing_of_it(
+    commands: Commands, tmp_path: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    """Which is none here; a machine with a disk is told to take a directory."""
+    (tmp_path / "setup.toml").write_text('[audiences.spring]\nsource = "list.csv"\naudience = "dlzxk"\n')
+    _write(tmp_path, PEOPLE)
+    env = environment(tmp_path, {"AUDIENCEKIT_STATE": "s3://lists/acme", "AUDIENCEKIT_KEY": KEY})
+    del env["AUDIENCEKIT_STATE_DIR"]
+    done = commands.run("schedule", arguments[0], "setup.toml", *arguments[1:], env=env, cwd=tmp_path)
+    assert (done.returncode, 'value: "s3://lists/acme"' in done.stdout) == (code, code == 0), done.stderr
+    assert KEY not in done.stdout

@@ -20,6 +20,7 @@ class MemoryObjects:
     calls: int = 0
     heeds_conditions: bool = True
     round_trip_seconds: float = 0.0
+    end_after: int | None = None  # so many calls; the store is away then
 
     def clone(self, losses: float, seed: object) -> MemoryObjects:
         """Return another connection to the same objects, with faults of its own."""
@@ -27,6 +28,8 @@ class MemoryObjects:
 
     async def _arrive(self) -> None:
         self.calls += 1
+        if self.end_after is not None and self.calls > self.end_after:
+            raise NotReached("away")
         for _ in range(self.chance.randrange(3)):
             await asyncio.sleep(0)
         if self.chance.random() < self.losses:

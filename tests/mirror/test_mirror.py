@@ -222,10 +222,10 @@ async def test_a_file_that_is_removed_while_it_is_stored_is_no_error(tmp_path: P
     holder = _mirror(objects, tmp_path / "a")
     await holder.open(hold=True)
     _write(holder, "forgotten", b"x")
-    found = mirror_module._files_in
+    found = mirror_module.mirrored_files
     with pytest.MonkeyPatch.context() as patch:
         gone = [("gone", tmp_path / "gone")]
-        patch.setattr(mirror_module, "_files_in", lambda *given: [*found(*given), *gone])
+        patch.setattr(mirror_module, "mirrored_files", lambda *given: [*found(*given), *gone])
         await holder.stored()
     await holder.close()
     looking = _mirror(objects, tmp_path / "b")

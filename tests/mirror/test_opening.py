@@ -4,43 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import audiencekit
 from audiencekit.errors import CredentialsRefused, InputOutputFailed, StateRefused, UsageError
-from audiencekit.mirror import objects as objects_module, opening
 from audiencekit.mirror.opening import begin_state, look_at_state, open_state
 from audiencekit.settings import load_settings
 from audiencekit.state.durability import store_changes
 from audiencekit.state.files import replace_file, sync_directory
-from tests.mirror.servers import KEY
+from tests.mirror.conftest import ADDRESS
 from tests.mirror.stores import MemoryObjects
 
-ADDRESS = "s3://lists/acme"
-
 
 @pytest.fixture
-def objects(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> MemoryObjects:
-    """Those at ADDRESS, with a state; and the environment that leads to it."""
-    found = MemoryObjects()
-    monkeypatch.setattr(opening, "BucketObjects", lambda _: found)
-    monkeypatch.setattr(objects_module, "_FIRST_WAIT_SECONDS", 0.0)
-    monkeypatch.delenv("AUDIENCEKIT_STATE_DIR")
-    monkeypatch.setenv("AUDIENCEKIT_STATE", ADDRESS)
-    monkeypatch.setenv("AUDIENCEKIT_KEY", KEY)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def objects(objects: MemoryObjects) -> MemoryObjects:
+    """With a state."""
     begin_state(ADDRESS)
-    return found
-
-
-@pytest.fixture
-def empty(objects: MemoryObjects, tmp_path: Path) -> Iterator[Path]:
-    """Where working copies are made; none is left."""
-    yield tmp_path
-    assert list(tmp_path.iterdir()) == []
+    return objects
 
 
 def _write(content: bytes) -> None:
