@@ -46,7 +46,7 @@ def _members(service: Service) -> int:
 def test_each_command_on_an_empty_machine_knows_the_ones_before(
     machines: Machines, service: Service, bucket: StateBucket, tmp_path: Path
 ) -> None:
-    """An upload is in the list of runs, a sync has its snapshot, and an erased person stays out."""
+    """An upload is in the list of runs, a sync has its snapshot, an erased person stays out, and the audit log is whole."""
     audience = ["--audience", service.audience_id]
     first = machines.run("upload", "list.csv", *audience, "--json")
     assert first.returncode == 0, first.stderr
@@ -63,6 +63,10 @@ def test_each_command_on_an_empty_machine_knows_the_ones_before(
     assert machines.run("sync", "list.csv", *audience).returncode == 0
     assert machines.run("upload", "list.csv", *audience).returncode == 0
     assert _members(service) == len(PEOPLE) - 3
+    verified = json.loads(machines.run("audit", "verify", "--json").stdout)
+    record = json.loads(machines.run("audit", "record", "--format", "json").stdout)
+    assert verified["entries"] > 0
+    assert sum(activity["runs"]["complete"] for activity in record["activities"]) == 5
     _check_nothing_is_shown(bucket)
 
 
