@@ -46,7 +46,7 @@ def _members(service: Service) -> int:
 def test_each_command_on_an_empty_machine_knows_the_ones_before(
     machines: Machines, service: Service, bucket: StateBucket, tmp_path: Path
 ) -> None:
-    """An upload is in the list of runs, a sync has its snapshot, an erased person stays out, and the audit log is whole."""
+    """Runs are listed, a sync has its snapshot, an erased person stays out, and the audit log is whole."""
     audience = ["--audience", service.audience_id]
     first = machines.run("upload", "list.csv", *audience, "--json")
     assert first.returncode == 0, first.stderr
