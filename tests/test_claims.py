@@ -110,6 +110,21 @@ def test_every_claim_has_a_number_and_a_test() -> None:
     assert len(list(_claims(_page()))) >= FEWEST
 
 
+ANSWER = re.compile(r"\| (\d+) \| (.+\?) \| (.+\.) \| `(tests/[\w/]+\.py::test_\w+)` \|")
+
+
+def test_every_answer_for_a_data_protection_officer_has_a_claim() -> None:
+    """Thirty questions, numbered, each with an answer and the test of a claim."""
+    page = (ROOT / "docs/data-protection.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if re.match(r"\| \d", line)]
+    answers = [found for line in rows if (found := ANSWER.fullmatch(line))]
+    assert [int(answer[1]) for answer in answers] == list(range(1, 31))
+    assert len(rows) == len(answers)
+    known = {claim.test for claim in _claims(_page())}
+    assert [answer[4] for answer in answers if answer[4] not in known] == []
+    assert _repeated(answer[2] for answer in answers) == []
+
+
 def test_every_actor_is_claimed_against() -> None:
     """A section without a claim would be a threat that was only named."""
     sections = re.split(r"^### (.+)$", _page(), flags=re.MULTILINE)[1:]

@@ -36,6 +36,10 @@ PURGE_POINTS: Final = tuple(f"{side} {step}" for step in PURGE_STEPS for side in
 # And of what is told of a run: that it is to be told, or that it was, is kept.
 TOLD_POINTS: Final = ("before told", "after told")
 
+# And of an entry of the audit log: it is written, and on the disk; and of a cut: the shorter log is in its place.
+AUDIT_POINTS: Final = ("before audit", "audit written", "after audit")
+AUDIT_CUT_POINTS: Final = ("before audit cut", "after audit cut")
+
 _hook: Callable[[str], None] | None = None
 
 

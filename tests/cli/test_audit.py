@@ -6,11 +6,14 @@ import hashlib
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audiencekit.audiences.runs import PurgeOrder, plan_purge, purge
+from audiencekit.settings import load_settings
 from tests.cli.conftest import Begin, Run, Service
 from tests.processes import ROOT
 
@@ -204,6 +207,13 @@ def test_old_entries_go_by_a_purge_where_that_is_asked_for(run: Run, service: Se
     assert log.read_bytes() == content
     planned = json.loads(run("purge", "--older-than", "2h", "--audit-entries", "--dry-run", "--json").stdout)
     assert (planned["expired"]["audit_entries"], log.read_bytes()) == (0, content)
+    order = PurgeOrder(older_than=timedelta(days=30), audit_entries=True)
+    settings, later = load_settings({}, state_dir=files / "state"), datetime.now(UTC) + timedelta(days=40)
+    assert plan_purge(order, settings, later).expired["audit_entries"] == 2
+    assert (log.read_bytes(), purge(order, settings, later).removed["audit_entries"]) == (content, 2)
+    run("upload", "one.csv", "--audience", service.audience_id, **service.env)
+    verified = json.loads(run("audit", "verify", "--json").stdout)
+    assert (verified["verified"], verified["begins_after"], verified["entries"]) == (True, 2, 2)
 
 
 def test_before_the_first_entry_there_is_nothing_to_show(run: Run) -> None:

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from audiencekit.audit.chain import Keys, parse_line
+from audiencekit.audit.log import LOG
+from audiencekit.audit.verification import verify_log
 from audiencekit.emulator import Emulator
 from audiencekit.runs.reports import read_report, report_from_events
 from audiencekit.runs.store import RunStore
+from audiencekit.state.keys import existing_state_key
 
 ROWS = 36
 CONCURRENCY = 3
@@ -103,6 +107,18 @@ def check_finished(emulator: Emulator, source: Source, report: dict[str, Any], *
     assert counts["records_sent"] == counts["success_count"] == counts["total_count"] == rows["sent"]
     assert requests_applied(emulator) - requests["planned"] <= in_flight
     assert requests_applied(emulator) <= requests["attempts"] <= requests["planned"] + in_flight
+
+
+def check_logged(state: Path, report: dict[str, Any]) -> None:
+    """The audit log is right after every kill; its last entry has the counts of the report."""
+    lines = (state / LOG).read_bytes().splitlines(keepends=True)
+    key = existing_state_key(state, None)
+    assert key is not None
+    assert verify_log(lines, Keys.of(key)).fault == ""
+    entries = [entry for line in lines[1:] if (entry := parse_line(line)) and entry["of"] == report["run_id"]]
+    assert entries[0]["step"] in ("begun", "resumed")
+    assert entries[-1]["step"] == "ended"
+    assert (entries[-1]["state"], entries[-1]["rows"]) == (report["state"], report["rows"])
 
 
 def check_events(events: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
-from audiencekit.process.crash_points import POINTS
+from audiencekit.process.crash_points import AUDIT_POINTS, POINTS
 from audiencekit.reporting.report import Report
 from audiencekit.runs.reports import read_report, report_from_events
 from tests.crashes.killing import Driver, Ended
@@ -28,6 +28,7 @@ from tests.crashes.scenario import (
     Source,
     check_events,
     check_finished,
+    check_logged,
     environment,
     log_of,
     newest_run,
@@ -111,6 +112,19 @@ async def test_a_killed_run_is_finished_exactly(
     assert ended.code == 0
     check_finished(emulator, source, json.loads(ended.out), in_flight=in_flight)
     check_events(events, tmp_path)
+    check_logged(tmp_path / "state", json.loads(ended.out))
+
+
+@pytest.mark.parametrize(
+    "run",
+    shortened([KilledRun(7, ({"point": point, "nth": nth},)) for nth in (2, 3, 1) for point in AUDIT_POINTS], 4),
+    ids=str,
+)
+async def test_a_run_that_is_killed_at_the_audit_log_is_finished_exactly(
+    driver: Driver, emulator: Emulator, tmp_path: Path, run: KilledRun
+) -> None:
+    """At its first entry, at its last one, and at the first line of the file."""
+    await test_a_killed_run_is_finished_exactly(driver, emulator, tmp_path, run)
 
 
 def _check_events_of_killed(events: Path, tmp_path: Path) -> None:
