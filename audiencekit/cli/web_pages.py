@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-_BEGINNING: Final = b"<!doctype html>"
 
 
 class PagePath(OutputPath):
@@ -28,8 +25,10 @@ class PagePath(OutputPath):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
+        from audiencekit.reporting.page.page_file import refuse_other_file
+
         path = super().convert(value, param, ctx)
-        _refuse_other_file(path)
+        refuse_other_file(path)
         return path
 
 
@@ -62,19 +61,9 @@ def write_report_page(path: str, document: Mapping[str, Any], settings: Settings
 
     Raises as `write_plan_page` does.
     """
-    from audiencekit.audiences.match_rate import size_history
-    from audiencekit.reporting.page.page import report_page
-    from audiencekit.runs.reports import find_earlier_report
+    from audiencekit.audiences.run_page import run_page
 
-    audience_id = document.get("audience_id")
-    history = [] if audience_id is None else size_history(audience_id, settings)
-    page = report_page(
-        {**spelled_document(dict(document)), "history": history},
-        _view(is_floored=share),
-        expiry=_expiry(audience_id, settings),
-        last=find_earlier_report(settings.state_dir, document),
-    )
-    _write(path, page)
+    _write(path, run_page(spelled_document(dict(document)), settings, _view(is_floored=share), tell))
 
 
 def write_machine_page(path: str, settings: Settings, *, is_floored: bool) -> None:
@@ -92,40 +81,9 @@ def _view(*, is_floored: bool) -> View:
     return View(is_floored=is_floored, spelled=spelled)
 
 
-def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | None:
-    from audiencekit.audiences.sync.sync import expiry, is_under_sync
-    from audiencekit.errors import SnapshotRefused
-
-    if audience_id is None or not is_under_sync(audience_id, settings):
-        return None
-    try:
-        return expiry(audience=audience_id, settings=settings).to_json()
-    except SnapshotRefused as refusal:
-        tell(f"note: the page says nothing of members: {refusal}")
-        return None
-
-
-def _refuse_other_file(path: str) -> None:
-    """Raise UsageError when the page would replace a list, a device or a link."""
-    place = Path(path)
-    try:
-        if stat.S_ISREG(place.lstat().st_mode):
-            with place.open("rb") as file:
-                if file.read(len(_BEGINNING)) in (b"", _BEGINNING):
-                    return
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError:
-        pass  # what cannot be read is not known to be a page
-    raise UsageError(f"{path!r} is another file than a web page, and stays", hint="give the name of a new file")
-
-
 def _write(path: str, page: str) -> None:
-    from audiencekit.state.files import explained, replace_file
+    from audiencekit.reporting.page.page_file import write_page
     from audiencekit.text import shown
 
-    _refuse_other_file(path)  # the command itself may have written there, as with `--rejections`
-    hint = "name a file in a directory in which you may write"
-    with explained("the page cannot be written", Path(path), hint=hint):
-        replace_file(Path(path), page.encode())
+    write_page(path, page)
     tell(f"the page is in {shown(repr(path))}")

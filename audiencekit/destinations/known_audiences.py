@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeGuard
 
 from audiencekit.destinations.audience_look import as_run_error, call_if_offered
 from audiencekit.errors import AudiencekitError, ExchangeError, Refused, RequestRefused, UsageError
@@ -164,6 +164,25 @@ async def create_audience(client: NamedAudiences, name: str, description: str | 
         return dict((await client.create_custom_audience(name=name, description=description)).data)
     except RequestRefused as error:
         refusal = error
+    raise await _taken(client, name) or refusal
+
+
+async def ensure_audience(
+    client: NamedAudiences, name: str, description: str | None = None
+) -> tuple[dict[str, Any], Literal["created", "found"]]:
+    """Return the audience of this name as the service shows it, and whether it was created now or found.
+
+    So the same call again, as of a task, creates no second one. Raises Refused for the name of a deleted audience; an
+    ExchangeError otherwise.
+    """
+    try:
+        return dict((await client.create_custom_audience(name=name, description=description)).data), "created"
+    except RequestRefused as error:
+        refusal = error
+    async for page in client.iterate_custom_audiences(q=name[:MAX_QUERY_LENGTH]):
+        for each in page.data:
+            if each.get("name") == name and not each.get("deleted"):
+                return dict(each), "found"
     raise await _taken(client, name) or refusal
 
 

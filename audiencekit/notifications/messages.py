@@ -58,7 +58,7 @@ def compose(
     is new. `error` is the name of a class, `place` has the `kind`, `id` and `name` of an audience or list.
     """
     report = ending.report
-    told = _Counts(report)
+    told = FlooredCounts(report)
     document: dict[str, Any] = {
         "version": VERSION,
         "notices": [{"id": notice_id(identity, name), "rule": name} for name in notices],
@@ -145,7 +145,7 @@ def _in_words(count: int | None, step: int | None) -> str:
     return f"fewer than {max(FLOOR, step or FLOOR)}, or unknown" if count is None else f"{count:,}"
 
 
-class _Counts:
+class FlooredCounts:
     """The counts of a report as they may be told: rounded together, so that none can be computed from others."""
 
     def __init__(self, report: Mapping[str, Any]) -> None:

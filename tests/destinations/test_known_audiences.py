@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, unique_id
-from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.api.opening import open_client
+from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, ensure_audience, unique_id
+from audiencekit.errors import InputOutputFailed, Refused, UsageError
+from audiencekit.settings import Settings
 
 # --- Names of audiences that this machine has seen ---
 
@@ -106,3 +108,19 @@ def test_a_file_that_is_missing_or_was_changed_is_empty(document: AccountDocumen
     assert document.read() == {}
     path.unlink()
     assert document.read() == {}
+
+
+# --- An audience that is to be there ---
+
+
+async def test_an_audience_is_created_or_found_by_its_name(settings: Settings) -> None:
+    """A name that begins with the same letters is another; that of a deleted audience is refused."""
+    async with open_client(settings) as client:
+        longer, _ = await ensure_audience(client, "Spring customers, old")
+        first, state = await ensure_audience(client, "Spring customers", "of 2026")
+        again, state_again = await ensure_audience(client, "Spring customers")
+        assert (state, state_again, again["id"]) == ("created", "found", first["id"])
+        assert first["id"] != longer["id"]
+        await client.delete_custom_audience(first["id"])
+        with pytest.raises(Refused, match="was deleted"):
+            await ensure_audience(client, "Spring customers")

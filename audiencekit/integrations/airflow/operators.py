@@ -7,12 +7,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.run_page import run_page
 from audiencekit.delivery.retry import SystemClock
-from audiencekit.destinations.ads import DO_NOT_REACH_LIST
+from audiencekit.destinations.audience_names import check_name
+from audiencekit.destinations.known_audiences import KnownAudiences, ensure_audience
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
+from audiencekit.integrations.airflow.assets import add_events, audience_asset
 from audiencekit.integrations.airflow.deferral import (
     DEFER_AFTER_SECONDS,
     DEFERRAL_TIMEOUT_SECONDS,
@@ -28,11 +33,14 @@ from audiencekit.integrations.airflow.failures import (
     task_failure,
 )
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
+from audiencekit.integrations.airflow.lineage import target_of
+from audiencekit.integrations.airflow.links import PAGE_URL, ReportLink
 from audiencekit.integrations.airflow.task_run import Drainage, run_id_of
 from audiencekit.integrations.airflow.versions import AirflowException, BaseOperator, conf, in_seconds
-from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
+from audiencekit.reporting.page.page_file import refuse_other_file, write_page
+from audiencekit.reporting.page.page_parts import View
+from audiencekit.reporting.progress import LineProgress, Progress
 from audiencekit.reporting.report import Plan, Report
-from audiencekit.runs.first_pass import in_thread
 from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
@@ -53,29 +61,17 @@ class TaskProgress(LineProgress):
 
 
 class AudiencekitOperator(BaseOperator):
-    """A task that calls a function of the library. Its XCom names no one.
+    """A task that calls a function of the library. Its XCom names no one."""
 
-    `options` are the keywords of the function. Raises UsageError for those that a task cannot have.
-    """
-
-    template_fields: Sequence[str] = ("options",)
+    template_fields: Sequence[str] = ()
     required_fields: ClassVar[tuple[str, ...]] = ()
     ui_color = "#d7e8f7"
     sends = True
 
-    def __init__(
-        self,
-        *,
-        options: Mapping[str, Any] | str | None = None,  # a text is a template of all of them
-        conn_id: str = DEFAULT_CONNECTION,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *, conn_id: str = DEFAULT_CONNECTION, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.options = options
         self.conn_id = conn_id
         self._drainage: Drainage | None = None
-        if isinstance(options, Mapping):
-            self.keywords()
 
     async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
         """The XCom."""
@@ -94,7 +90,10 @@ class AudiencekitOperator(BaseOperator):
                 if not is_mirrored(settings.state_dir):
                     self.log.info("runs are kept in %s: all workers must see the same directory", settings.state_dir)
                 self._drainage = Drainage()
-                return self._drainage.run(self.carry_out(settings, TaskProgress(sys.stdout), run_id_of(context)))
+                progress = TaskProgress(sys.stdout)
+                document = self._drainage.run(self.carry_out(settings, progress, run_id_of(context)))
+                self.conclude(context, settings, document)
+                return document
         except AudiencekitError as error:
             failure = error.bare()
         except asyncio.CancelledError:
@@ -105,6 +104,9 @@ class AudiencekitOperator(BaseOperator):
         """The failure of the task, which waits since `waiting` says."""
         return task_failure(error)
 
+    def conclude(self, context: Mapping[str, Any], settings: Settings, document: Mapping[str, Any]) -> None:
+        """Do what follows from the XCom, before the task succeeds."""
+
     def settings(self) -> Settings:
         """The settings of the connection."""
         return AudiencekitHook(self.conn_id).settings()
@@ -113,6 +115,23 @@ class AudiencekitOperator(BaseOperator):
         """Requests under way are finished, nothing new begins, and the next try goes on from there."""
         if self._drainage is not None:
             self._drainage.drain()
+
+
+class OptionsOperator(AudiencekitOperator):
+    """A task with the `options` of a function: its keywords. Raises UsageError for those that a task cannot have."""
+
+    template_fields: Sequence[str] = ("options",)
+
+    def __init__(
+        self,
+        *,
+        options: Mapping[str, Any] | str | None = None,  # a text is a template of all of them
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.options = options
+        if isinstance(options, Mapping):
+            self.keywords()
 
     def keywords(self) -> Mapping[str, Any]:
         """The options. Raises UsageError for those that a task cannot have."""
@@ -126,7 +145,7 @@ class AudiencekitOperator(BaseOperator):
         return options
 
 
-class RunOperator(AudiencekitOperator):
+class RunOperator(OptionsOperator):
     """A task that is one run. Its XCom is the report: counts, and no identifier.
 
     With `dry_run` nothing is sent, and the XCom is the plan. A retry, or the task when it was cleared, goes on from the
@@ -135,12 +154,20 @@ class RunOperator(AudiencekitOperator):
     With `deferrable` the task is deferred when the run would have to wait for more than `defer_after` seconds without a
     confirmed request, and goes on after the wait. It fails, and can be retried, when it was deferred for `timeout`
     seconds without one.
+
+    The page of the report is written to the file `page`, without counts below ten; `page_url` is the address under
+    which people find it, for the button "Report" of the task. The events of `outlets` have the counts of the report.
     """
+
+    template_fields: Sequence[str] = (*OptionsOperator.template_fields, "page", "page_url")
+    operator_extra_links = (ReportLink(),)
 
     def __init__(
         self,
         *,
         dry_run: bool = False,
+        page: str | None = None,
+        page_url: str | None = None,
         deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
         defer_after: timedelta | float = DEFER_AFTER_SECONDS,
         timeout: timedelta | float = DEFERRAL_TIMEOUT_SECONDS,
@@ -151,6 +178,10 @@ class RunOperator(AudiencekitOperator):
         self.deferrable = deferrable and self.sends
         self.defer_after = in_seconds(defer_after)
         self.timeout = in_seconds(timeout)
+        self.page, self.page_url = page, page_url
+        self.target: tuple[str, str] | None = None  # for lineage, as the report
+        self.report: Mapping[str, Any] = {}
+        self.failure: str | None = None
         if self.defer_after <= 0:
             raise UsageError(f"`defer_after` of task {self.task_id!r} must be more than 0 seconds")
 
@@ -158,19 +189,56 @@ class RunOperator(AudiencekitOperator):
         """The report of the complete run."""
         raise NotImplementedError
 
-    def look(self, settings: Settings, progress: Progress) -> Plan:
+    async def preview(self, settings: Settings, progress: Progress) -> Plan:
         """The plan of what `send` would do."""
         raise NotImplementedError
 
     async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
         """The report, or the plan, as JSON."""
+        if self.page is not None:
+            refuse_other_file(self.page)
         if self.sends:
             return (await self.send(settings, progress, run_id)).to_json()
-        stoppable = Stoppable(progress)
-        plan = await in_thread(partial(self.look, settings, stoppable), stoppable)
+        plan = await self.preview(settings, progress)
         if plan.refusals:
             raise plan.refusals[0]
         return plan.to_json()
+
+    def conclude(self, context: Mapping[str, Any], settings: Settings, document: Mapping[str, Any]) -> None:
+        """Write the page, and give the outlets their counts."""
+        if not self.sends:
+            return
+        self.report, self.target = document, target_of(settings, document)
+        self._write_page(context, settings)
+        if self.outlets:
+            add_events(context, self.outlets, document, self.asset())
+
+    def _write_page(self, context: Mapping[str, Any], settings: Settings) -> None:
+        if self.page is not None:
+            view = View(is_floored=True, spelled=in_words_of_a_dag)
+            write_page(self.page, run_page(self.report, settings, view, self.log.info))
+        if self.page_url is not None:
+            context["ti"].xcom_push(key=PAGE_URL, value=self.page_url)
+
+    def asset(self) -> Any:
+        """The asset of the audience, None without one."""
+        return None
+
+    def sources(self) -> Sequence[str]:
+        """The places that the people come from."""
+        return ()
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
+        """The sources and the audience, with counts of rows, as OpenLineage describes them."""
+        from audiencekit.integrations.airflow.lineage import lineage_of
+
+        return lineage_of(self.sources(), self.target, self.report)
+
+    def get_openlineage_facets_on_failure(self, task_instance: Any) -> Any:
+        """The same of a task that has failed, with its message."""
+        from audiencekit.integrations.airflow.lineage import lineage_of
+
+        return lineage_of(self.sources(), self.target, self.report, self.failure)
 
     def settings(self) -> Settings:
         """The settings of the connection, with the longest wait of the task."""
@@ -188,6 +256,7 @@ class RunOperator(AudiencekitOperator):
                 trigger = DeferralTrigger(until=until, since=remembered.since, times=remembered.times)
                 self.defer(trigger=trigger, method_name=self.resume.__name__)
             self.log.warning("%s: the task has waited for long enough", describe_failure(error))
+        self.report, self.failure = error.document or {}, describe_failure(error)
         return super().failure_for(error, waiting)
 
     def resume(self, context: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,6 +278,10 @@ class SendingOperator(RunOperator):
         self.source = source
         self.rejections = rejections
 
+    def sources(self) -> Sequence[str]:
+        """The paths."""
+        return [str(each) for each in (self.source if isinstance(self.source, list | tuple) else [self.source])]
+
     def given(self, settings: Settings, progress: Progress) -> dict[str, Any]:
         """The keywords that are the same for every function of the library."""
         shared = {"settings": settings, "progress": progress, "rejections": self.rejections}
@@ -227,6 +300,10 @@ class AudienceOperator(SendingOperator):
         super().__init__(**kwargs)
         self.audience = audience
 
+    def asset(self) -> Any:
+        """The asset of the audience, by the id or name that was given."""
+        return audience_asset(self.audience, self.conn_id)
+
 
 class AudienceUploadOperator(AudienceOperator):
     """Puts the people of `source` into an audience, or takes them out: `options` are those of `audiencekit.upload`.
@@ -241,11 +318,12 @@ class AudienceUploadOperator(AudienceOperator):
         given = self.given(settings, progress)
         return await upload_async(self.source, audience=self.audience, run_id=run_id, **given)
 
-    def look(self, settings: Settings, progress: Progress) -> Plan:
-        """The plan of `check`."""
-        from audiencekit.pipeline import check
+    async def preview(self, settings: Settings, progress: Progress) -> Plan:
+        """The plan of the upload."""
+        from audiencekit.audiences.dry_runs import plan_upload_async
 
-        return check(self.source, **self.given(settings, progress))
+        target = Target.audience(await audience_id_of(self.audience, settings))
+        return await plan_upload_async(target, self.source, **self.given(settings, progress))
 
 
 class AudienceSyncOperator(AudienceOperator):
@@ -260,13 +338,11 @@ class AudienceSyncOperator(AudienceOperator):
 
         return await sync_async(self.source, audience=self.audience, **self.given(settings, progress))
 
-    def look(self, settings: Settings, progress: Progress) -> Plan:
-        """The plan of `plan_sync`."""
-        from audiencekit.audiences.sync.sync import plan_sync
+    async def preview(self, settings: Settings, progress: Progress) -> Plan:
+        """The plan of the sync."""
+        from audiencekit.audiences.dry_runs import dry_sync_async
 
-        # This thread has no event loop, and another worker may have been the one that saw the name.
-        audience_id = asyncio.run(audience_id_of(self.audience, settings))
-        return plan_sync(self.source, audience=audience_id, **self.given(settings, progress))
+        return await dry_sync_async(self.source, audience=self.audience, **self.given(settings, progress))
 
 
 class DoNotReachUploadOperator(SendingOperator):
@@ -281,21 +357,48 @@ class DoNotReachUploadOperator(SendingOperator):
 
         return await do_not_reach_upload_async(self.source, run_id=run_id, **self.given(settings, progress))
 
-    def look(self, settings: Settings, progress: Progress) -> Plan:
-        """The plan of `check`."""
-        from audiencekit.pipeline import check
+    async def preview(self, settings: Settings, progress: Progress) -> Plan:
+        """The plan of the upload."""
+        from audiencekit.audiences.dry_runs import dry_upload_async
 
-        return check(self.source, destination=DO_NOT_REACH_LIST, **self.given(settings, progress))
+        return await dry_upload_async(self.source, **self.given(settings, progress))
 
 
-class ForgetOperator(AudiencekitOperator):
+class AudienceRenewOperator(RunOperator):
+    """Extends the entries of an `audience` under sync that expire soon: `options` are those of `audiencekit.renew`."""
+
+    template_fields: Sequence[str] = ("audience", *RunOperator.template_fields)
+    required_fields: ClassVar[tuple[str, ...]] = ("audience",)
+
+    def __init__(self, *, audience: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.audience = audience
+
+    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
+        """The report of the renewal."""
+        from audiencekit.audiences.sync.sync import renew_async
+
+        return await renew_async(audience=self.audience, settings=settings, progress=progress, **self.keywords())
+
+    async def preview(self, settings: Settings, progress: Progress) -> Plan:
+        """The plan of the renewal."""
+        from audiencekit.audiences.dry_runs import dry_renewal_async
+
+        return await dry_renewal_async(audience=self.audience, settings=settings, progress=progress, **self.keywords())
+
+    def asset(self) -> Any:
+        """The asset of the audience, by the id or name that was given."""
+        return audience_asset(self.audience, self.conn_id)
+
+
+class ForgetOperator(OptionsOperator):
     """Takes the people of `source` out of every audience of the account, and leaves them out of what is sent later.
 
     `options` are those of `audiencekit.forget`, such as do_not_reach or skip_rejected; the XCom is the receipt. A retry
     finishes the erasure that the try before it began.
     """
 
-    template_fields: Sequence[str] = ("source", *AudiencekitOperator.template_fields)
+    template_fields: Sequence[str] = ("source", *OptionsOperator.template_fields)
     required_fields = ("source",)
     ui_color = "#f3dfe2"
 
@@ -310,3 +413,90 @@ class ForgetOperator(AudiencekitOperator):
         given = self.keywords()
         receipt = await forget_async(source=self.source, settings=settings, progress=progress, **given)
         return receipt.to_json()
+
+
+class RunSetupOperator(AudiencekitOperator):
+    """Fills the audiences of a setup file, all or those of `names`. The XCom is the document of `run --json`.
+
+    They run one after the other, each in its account; when one fails, the others still run, and then the task fails. A
+    retry goes on with uploads and syncs that were cut short. To wait without a worker, give each audience a task.
+    """
+
+    template_fields: Sequence[str] = ("setup", "names")
+    required_fields = ("setup",)
+
+    def __init__(self, *, setup: FilePath, names: list[str] | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.setup, self.names = setup, names
+
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """The report of all audiences, as JSON."""
+        from audiencekit.audiences.setups.document import read_setup
+        from audiencekit.audiences.setups.running import carry_out
+
+        report = await carry_out(read_setup(Path(self.setup)), self.names, settings, progress)
+        for result in report.results:
+            if result.problem:
+                progress.tell(f"{result.setup.name}: {result.problem}")
+        worst = report.worst
+        if worst is not None:
+            raise worst.error or NotFinished(f"{worst.setup.name} was not begun")
+        return report.to_json()
+
+
+class CreateAudienceOperator(AudiencekitOperator):
+    """Creates the audience `audience_name`, unless the account has it.
+
+    The XCom is the audience, with its `state`: `created` or `found`.
+
+    Many people can read a name, so one that identifies a person is refused.
+    """
+
+    template_fields: Sequence[str] = ("audience_name", "description")
+    required_fields = ("audience_name",)
+
+    def __init__(self, *, audience_name: str, description: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.audience_name, self.description = audience_name, description
+
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """The audience as the service shows it, and its state."""
+        for note in check_name(self.audience_name, self.description):
+            progress.tell(f"note: {note}")
+        async with open_client(settings) as client:
+            audience, state = await ensure_audience(client, self.audience_name, self.description)
+        KnownAudiences(settings.state_dir, settings.account_id).note({str(audience["id"]): self.audience_name})
+        progress.tell(f"audience {audience['id']} was {state}")
+        return {**audience, "state": state}
+
+
+class CreateFlexibleAudiencesOperator(AudiencekitOperator):
+    """Creates the flexible audiences of a `file`, all or none. The XCom is the document of `flexible create --json`.
+
+    A name is given once in an account, so a second run of the task is refused: they cannot be changed later.
+    """
+
+    template_fields: Sequence[str] = ("file",)
+    required_fields = ("file",)
+
+    def __init__(self, *, file: FilePath, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.file = file
+
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """The audiences, with their ids."""
+        from audiencekit.audiences.flexible import read_document
+        from audiencekit.audiences.flexible_creation import create_audiences, look_up
+        from audiencekit.audiences.flexible_memory import KnownFlexible
+
+        document = read_document(Path(self.file))
+        for path, audience in zip(document.paths, document.audiences, strict=True):
+            for note in check_name(audience.name, place=f"{path}.name"):
+                progress.tell(f"note: {note}")
+        async with open_client(settings) as client:
+            found = await look_up(document, client)
+            created = await create_audiences(found, client, clock=SystemClock())
+        KnownFlexible(settings.state_dir, settings.account_id).note(found, created)
+        named = {creation.id: creation.name for creation in created if creation.id}
+        KnownAudiences(settings.state_dir, settings.account_id).note({**found.names, **named})
+        return {"state": "complete", "audiences": [creation.to_json() for creation in created]}

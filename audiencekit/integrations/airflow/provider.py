@@ -29,6 +29,7 @@ def get_provider_info() -> dict[str, Any]:
         "versions": [__version__],
         "hook-class-names": [HOOK],
         "connection-types": [connection],
+        "extra-links": [f"{_ROOM}.links.ReportLink"],
         "operators": [{"integration-name": "audiencekit", "python-modules": [f"{_ROOM}.operators"]}],
         "sensors": [{"integration-name": "audiencekit", "python-modules": [f"{_ROOM}.sensor"]}],
         "triggers": [{"integration-name": "audiencekit", "python-modules": [f"{_ROOM}.sensor", f"{_ROOM}.deferral"]}],

@@ -30,6 +30,13 @@ except ImportError:  # 3.0 and 3.1 keep the exceptions, 2.11 keeps everything, i
         from airflow.models import BaseOperator
         from airflow.sensors.base import BaseSensorOperator, PokeReturnValue
 try:
+    from airflow.sdk import Asset, AssetAlias, BaseOperatorLink
+    from airflow.sdk.execution_time.xcom import XCom
+except ImportError:
+    from airflow.datasets import Dataset as Asset, DatasetAlias as AssetAlias
+    from airflow.models.baseoperatorlink import BaseOperatorLink
+    from airflow.models.xcom import XCom
+try:
     from airflow.sdk.log import mask_secret
 except ImportError:
     from airflow.utils.log.secrets_masker import mask_secret
@@ -46,12 +53,16 @@ __all__ = [
     "AirflowFailException",
     "AirflowNotFoundException",
     "AirflowSensorTimeout",
+    "Asset",
+    "AssetAlias",
     "BaseHook",
     "BaseOperator",
+    "BaseOperatorLink",
     "BaseSensorOperator",
     "BaseTrigger",
     "PokeReturnValue",
     "TriggerEvent",
+    "XCom",
     "conf",
     "in_seconds",
     "mask_secret",

@@ -139,7 +139,16 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
             monkeypatch.setenv(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from audiencekit.integrations.airflow import deferral, failures, hook, operators, sensor, versions
+        from audiencekit.integrations.airflow import (
+            assets,
+            deferral,
+            failures,
+            hook,
+            links,
+            operators,
+            sensor,
+            versions,
+        )
 
         try:
             from airflow.sdk.exceptions import TaskDeferred
@@ -154,6 +163,14 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
         Forget = operators.ForgetOperator
         Upload = operators.AudienceUploadOperator
         DoNotReachUpload = operators.DoNotReachUploadOperator
+        Renew = operators.AudienceRenewOperator
+        RunSetup = operators.RunSetupOperator
+        CreateAudience = operators.CreateAudienceOperator
+        CreateFlexible = operators.CreateFlexibleAudiencesOperator
+        Asset = versions.Asset
+        AssetAlias = versions.AssetAlias
+        audience_asset = staticmethod(assets.audience_asset)
+        ReportLink = links.ReportLink
         Sensor = sensor.AudienceReadySensor
         Trigger = sensor.AudienceReadyTrigger
         DeferralTrigger = deferral.DeferralTrigger
@@ -168,11 +185,21 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
 
 def context_of(task: Any, *, run: str = "manual__1", map_index: int = -1) -> dict[str, Any]:
     """Return the part of a context that the operators read."""
-    ti = SimpleNamespace(dag_id="dag", task_id=task.task_id, run_id=run, map_index=map_index)
-    return {"ti": ti, "dag_run": SimpleNamespace(run_after=datetime(2026, 11, 21, tzinfo=UTC))}
+    pushed: dict[str, Any] = {}
+    ti = SimpleNamespace(
+        dag_id="dag", task_id=task.task_id, run_id=run, map_index=map_index, pushed=pushed,
+        xcom_push=lambda key, value: pushed.update({key: value}),
+    )  # fmt: skip
+    try:
+        from airflow.sdk.execution_time.context import OutletEventAccessors
+    except ImportError:  # Airflow 2.11
+        from airflow.utils.context import OutletEventAccessors
+    dag_run = SimpleNamespace(run_after=datetime(2026, 11, 21, tzinfo=UTC))
+    return {"ti": ti, "dag_run": dag_run, "outlet_events": OutletEventAccessors()}
 
 
-def run_task(task: Any, **given: Any) -> Any:
+def run_task(task: Any, context: dict[str, Any] | None = None, **given: Any) -> Any:
+    """Return the XCom of one try."""
     # Airflow wraps `execute` so that tasks are not called by tasks; here the test is the runner.
     execute = getattr(type(task).execute, "__wrapped__", type(task).execute)
-    return execute(task, context_of(task, **given))
+    return execute(task, context or context_of(task, **given))

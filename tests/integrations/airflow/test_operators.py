@@ -140,6 +140,68 @@ def test_people_are_not_named_in_the_options_of_a_task(provider: Any) -> None:
     assert "canary" not in str(caught.value) + caught.value.hint
 
 
+@pytest.fixture
+def files(provider: Any, service: Service, source: Path, tmp_path: Path) -> dict[str, str]:
+    """A setup and a flexible audience, both of a new audience, whose entries expire soon."""
+    audience_id = service.make_audience(f"Of {tmp_path.name}", tmp_path)
+    setup, flexible = tmp_path / "setup.toml", tmp_path / "flexible.json"
+    setup.write_text(f'[audiences.one]\nsource = "{source.name}"\naudience = "{audience_id}"\nttl_days = 5\n')
+    leaf = {"audience": audience_id, "lookback": 7}
+    flexible.write_text(json.dumps({"audiences": [{"name": f"Of both {tmp_path.name}", "segments": {"and": [leaf]}}]}))
+    return {"setup": str(setup), "file": str(flexible), "audience": audience_id, "name": f"New {tmp_path.name}"}
+
+
+OTHERS: dict[str, tuple[str, dict[str, str], dict[str, Any], dict[str, Any]]] = {
+    "a setup": ("RunSetup", {"setup": "setup"}, {}, {"state": "complete", "exit_code": 0}),
+    "a part of a setup": ("RunSetup", {"setup": "setup"}, {"names": ["one"]}, {"state": "complete"}),
+    "a renewal": ("Renew", {"audience": "audience"}, {"options": {"before": "30d"}}, {"operation": "renew"}),
+    "a renewal that is only planned": ("Renew", {"audience": "audience"}, {"dry_run": True}, {"verdict": "ready"}),
+    "an audience": ("CreateAudience", {"audience_name": "name"}, {"description": "invented"}, {"state": "created"}),
+    "a flexible audience": ("CreateFlexible", {"file": "file"}, {}, {"state": "complete"}),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_each_function_is_a_task(provider: Any, service: Service, files: dict[str, str], case: str) -> None:
+    """Its XCom is the document that the command prints with --json; it names no one."""
+    kind, named, more, expected = OTHERS[case]
+    if kind == "Renew":
+        run_task(provider.RunSetup(task_id="before", setup=files["setup"]))
+    given = {argument: files[name] for argument, name in named.items()}
+    result = run_task(getattr(provider, kind)(task_id="each", **given, **more))
+    assert {name: result[name] for name in expected} == expected
+    assert "canary" not in json.dumps(result)
+    if case == "a setup":
+        assert result["audiences"][0]["report"]["rows"]["sent"] == PEOPLE
+    elif case == "a renewal":
+        assert result["rows"]["sent"] == PEOPLE
+
+
+def test_an_audience_is_created_once(provider: Any, files: dict[str, str]) -> None:
+    """A second try finds it; a flexible one is refused, and a name of a person is."""
+    task = provider.CreateAudience(task_id="create", audience_name=files["name"])
+    first, again = run_task(task), run_task(task)
+    assert (first["state"], again["state"], again["id"]) == ("created", "found", first["id"])
+    flexible = provider.CreateFlexible(task_id="flexible", file=files["file"])
+    run_task(flexible)
+    with pytest.raises(provider.FailedForGood, match=r"audience .* of this name is there"):
+        run_task(flexible)
+    with pytest.raises(provider.FailedForGood) as caught:
+        run_task(provider.CreateAudience(task_id="person", audience_name="canary@example.com"))
+    assert "canary" not in str(caught.value)
+
+
+def test_a_setup_says_which_audience_failed(provider: Any, files: dict[str, str], tmp_path: Path, capsys: Any) -> None:
+    """The others are filled."""
+    with (tmp_path / "setup.toml").open("a") as file:
+        file.write(f'[audiences.two]\nsource = "missing.csv"\naudience = "{files["audience"]}"\ncommand = "upload"\n')
+    with pytest.raises(provider.FailedForGood, match=r"missing\.csv"):
+        run_task(provider.RunSetup(task_id="both", setup=files["setup"]))
+    output = capsys.readouterr().out
+    assert "two: " in output
+    assert "sending: 1 of 1 requests" in output
+
+
 def test_mapped_tasks_share_the_pace(
     provider: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
