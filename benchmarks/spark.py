@@ -143,7 +143,7 @@ def _identity(frame: Any) -> Any:
 def _timed_outcomes(frame: Any, inside: Any, core: Any) -> Any:
     """The outcomes of `frame`; what our function took is added to `inside`, what the core took of that to `core`."""
     prepared = spark.prepare(frame, **KEYWORDS)
-    run, schema = spark._to_run(prepared._work, prepared._counted), prepared.outcomes.schema
+    run, schema = spark._to_run(prepared._work), prepared.outcomes.schema
 
     def step(batches: Iterator[Any]) -> Iterator[Any]:
         spent, waited = Stopwatch(), Stopwatch()

@@ -17,10 +17,10 @@ from unittest.mock import patch
 import pyarrow.parquet as pq
 
 from audiencekit.integrations.outcomes import PartitionWork
+from audiencekit.integrations.tallies import read_tally
 from audiencekit.planning.options import Options, read_keywords
 from audiencekit.profile import find_profile
 from audiencekit.records.records import prepare_batch
-from audiencekit.records.tally import Tally
 from audiencekit.sources.arrow import TypedColumns, used_positions
 from audiencekit.sources.source import open_source
 from benchmarks.stopwatch import Stopwatch
@@ -94,11 +94,9 @@ def _share(parquet: Path, share: int, shares: int) -> tuple[float, int]:
     columns = [file.schema_arrow.names[place] for place in used_positions(source.mapping)]
     groups = range(file.num_row_groups * share // shares, file.num_row_groups * (share + 1) // shares)
     batches = file.iter_batches(_SPARK_BATCH_ROWS, groups, columns, use_threads=False)
-    counted: list[Tally] = []
     with file, timed_core() as watch:
-        for _ in work.outcomes(batches, before=0, done=counted.append):
-            pass
-    return watch.seconds, sum(tally.rows_read for tally in counted)
+        *_, counts = work.outcomes(batches, before=0)
+    return watch.seconds, read_tally(counts["tally"][0].as_py()).rows_read
 
 
 def _options() -> Options:

@@ -3,8 +3,9 @@
 python samples/spark_job.py OUT                          # samples/changes.csv, to an emulator
 spark-submit samples/spark_job.py OUT customers/ ID      # Parquet with the same columns, to audience ID
 
-OUT gets `records` (hashes: keep it as you keep the list) and `rejections`. On a cluster OUT is a place that the
-executors can write to, and the driver can read as a directory.
+OUT gets `records` (hashes: keep it as you keep the list), `rejections` and, when both are whole, a manifest: a job that
+runs again with the same list goes on with its upload. On a cluster OUT is a place that the executors can write to, and
+the driver can read as a directory.
 """
 
 from __future__ import annotations
@@ -43,13 +44,8 @@ def main(arguments: list[str]) -> int:
 def prepare_list(people: DataFrame, out: str) -> None:
     """Write records and rejections. Raises Refused when the list as a whole must not be sent."""
     prepared = prepare(people, columns={"email": "email", "handle": "handle"}, operation_column="operation")
-    prepared.outcomes.persist()  # or every row would be prepared twice
-    prepared.records.write.parquet(f"{out}/records")
-    prepared.rejections.write.csv(f"{out}/rejections", header=True)
-    prepared.outcomes.unpersist()
-    rows = prepared.report()["rows"]
+    rows = prepared.write(out)["rows"]
     sys.stdout.write(f"prepared: {rows['read']} rows read, {rows['rejected']} rejected\n")
-    prepared.require_sound()
 
 
 def upload(out: str, audience_id: str) -> int:

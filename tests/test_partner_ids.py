@@ -16,6 +16,7 @@ import audiencekit
 from audiencekit.errors import IdentifierRejected, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.integrations.outcomes import PartitionWork
+from audiencekit.integrations.tallies import read_tally
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.records import UPDATE
 from audiencekit.records.refusal_bounds import Bounds, judge
@@ -60,11 +61,10 @@ def _json_lines(path: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
 
 def _spark(_: Path, values: list[str]) -> Tally:
     mapping = ColumnMapping(columns=(MappedColumn(kind=Kind.PARTNER_USER_ID, position=0, name=NAME),))
-    typed, tally = TypedColumns((pa.string(),), None), Tally()
+    typed = TypedColumns((pa.string(),), None)
     work = PartitionWork(mapping=mapping, typed=typed, rules=Rules(), operation_type=UPDATE, names_rows=False)
-    for _ in work.outcomes([pa.record_batch({"c0": values})], before=0, done=tally.add):
-        pass
-    return tally
+    *_, counts = work.outcomes([pa.record_batch({"c0": values})], before=0)
+    return read_tally(counts["tally"][0].as_py())
 
 
 SOURCES: list[Source] = [_csv, _mapped, _frame, _lists, _json_lines]

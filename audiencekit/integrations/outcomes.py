@@ -1,4 +1,4 @@
-"""Rows, records and rejections in one stream: for engines whose functions have one output.
+"""Records, rejections and counts in one stream: for engines whose functions have one output.
 
 It is the core of one machine, so that hashes cannot drift. Nothing here knows an engine: Arrow batches in, Arrow
 batches out.
@@ -6,7 +6,7 @@ batches out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
@@ -20,6 +20,7 @@ import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Kind, Rules
+from audiencekit.integrations.tallies import write_tally
 from audiencekit.limits import CLUSTER_BATCH_ROWS
 from audiencekit.personal import HashedRecords, RawColumns, guarded
 from audiencekit.records.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
@@ -29,6 +30,7 @@ from audiencekit.sources.arrow import TypedColumns, gathered_columns, is_list, u
 from audiencekit.sources.unreadable_rows import Faults
 
 REJECTION_FIELDS: Final = ("column", "reason")
+TALLY: Final = "tally"
 _KINDS: Final = frozenset(Kind)
 _BYTES: Final = pa.binary()  # engines know no bytes of a fixed number
 
@@ -49,16 +51,16 @@ class PartitionWork:
 
     @property
     def schema(self) -> Any:
-        """Of outcomes: the prepared format with the kinds that are mapped, then `column` and `reason`.
+        """Of outcomes: the prepared format with the kinds that are mapped, then `column`, `reason` and `tally`.
 
         Hashes are bytes. A kind of which no row can have several values is no list. A record has no reason, a rejection
-        has no operation and no identifier.
+        has no operation and no identifier. The last row of a partition has its counts alone, and is row 0.
         """
         kinds = [kind for kind in Kind if any(column.kind is kind for column in self.mapping.columns)]
         return pa.schema(
             [pa.field(ROW, pa.int64()), pa.field(OPERATION, pa.string())]
             + [pa.field(kind.value, self._type_of(kind)) for kind in kinds]
-            + [pa.field(name, pa.string()) for name in REJECTION_FIELDS]
+            + [pa.field(name, pa.string()) for name in (*REJECTION_FIELDS, TALLY)]
         )
 
     def _type_of(self, kind: Kind) -> Any:
@@ -67,16 +69,17 @@ class PartitionWork:
         several = len(places) > 1 or self.typed.split_cells or is_list(self.typed.types[places[0]])
         return pa.list_(one) if several else one
 
-    def outcomes(self, batches: Iterable[Any], *, before: int, done: Callable[[Tally], None]) -> Iterator[Any]:
-        """Batches of `schema`, of all rows. Row n of the partition is row `before` + n, unless rows have numbers.
+    def outcomes(self, batches: Iterable[Any], *, before: int) -> Iterator[Any]:
+        """Batches of `schema`, of all rows, and one of the counts. Row n is row `before` + n, unless rows have numbers.
 
-        `done` gets the counts when the last row was prepared.
+        The counts are data, and no side effect: a task that ran twice leaves neither records nor counts twice.
         """
         tally, schema = Tally(), self.schema
         pieces = chain.from_iterable(map(_pieces, map(RawColumns, batches)))
         for batch in self._texts(gathered_columns(pieces, most_rows=CLUSTER_BATCH_ROWS), before):
             yield from (part.unwrap() for part in self._outcomes_of(batch, schema, tally))
-        done(tally)
+        counts = pa.record_batch({ROW: pa.array([0], pa.int64()), TALLY: pa.array([write_tally(tally)])})
+        yield _filled_up(counts, schema)
 
     def _texts(self, batches: Iterable[RawColumns], before: int) -> Iterator[TextBatch]:
         faults = Faults()

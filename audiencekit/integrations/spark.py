@@ -1,24 +1,28 @@
 """Spark: the preparation of one machine, on a cluster. Uploads never run there: one uploader reads what was written.
 
     prepared = prepare(frame, columns={"email": "mail", "phone_number": "mobile"}, country="DE")
-    prepared.records.write.parquet("s3://…/records")
-    prepared.require_sound()
+    prepared.write("s3://…/2026-11-29")
 
-The executors need this package and its dependencies, none of Spark's extras.
+A session of Spark Connect does as well as a classic one: all that is counted travels as data. The executors need this
+package and its dependencies, none of Spark's extras.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
+from audiencekit.errors import MappingRefused, PlanRefused, Refused, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.integrations.outcomes import REJECTION_FIELDS, PartitionWork
+from audiencekit.integrations.outcomes import PartitionWork
+from audiencekit.integrations.spark_place import SparkPlace, counts_of, records_of, rejections_of
+from audiencekit.integrations.tallies import read_tally, write_tally
 from audiencekit.limits import tolerated_fault_rows
 from audiencekit.planning.options import Keywords, Options, read_keywords, with_keywords
 from audiencekit.records.batches import ColumnMapping
@@ -43,29 +47,61 @@ _NOT_HERE: Final = frozenset(
     | {"suppress", "consent_column", "fill_down"}
 )
 
-# By the stage and the partition that they were counted in: a task that ran twice is counted once.
-Tallies: TypeAlias = dict[tuple[int, int], Tally]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedFrame:
     """A frame of which every row is prepared when Spark runs a job over it.
 
-    `outcomes` are records and rejections together (persist it when both are wanted, or each job prepares all rows),
-    `records` the prepared format with hashes as bytes, `rejections` row, column and reason.
+    `outcomes` are records, rejections and counts together, `records` the prepared format with hashes as bytes,
+    `rejections` row, column and reason. Each job over one of them prepares all rows, unless `outcomes` is persisted;
+    `write` runs one such job.
     """
 
     outcomes: DataFrame
     records: DataFrame
     rejections: DataFrame
+    _source: DataFrame = field(repr=False)
     _work: PartitionWork = field(repr=False)
     _options: Options = field(repr=False)
-    _counted: Any = field(repr=False)  # an accumulator of Tallies
+    _given: str = field(repr=False)  # the keywords, as text
+    _known: list[Tally] = field(repr=False, default_factory=list)  # the counts, once a job has told them
+
+    def write(self, place: str) -> dict[str, Any]:
+        """Write `place`/records (Parquet), `place`/rejections (CSV) and, when both are whole, `place`/manifest.
+
+        `place` is a directory or an address that Spark can write to, for one list. Returns `report()`. A place that
+        has a manifest of the same rows and options is left as it is, and its counts are returned: a job that runs
+        again does nothing twice. Raises UsageError for a place of another list, and Refused for a list that must not
+        be sent: only its rejections are written. A place whose job was killed is written anew.
+        """
+        there = SparkPlace(self._source.sparkSession, place.rstrip("/"))
+        fingerprint = self._fingerprint()
+        if (manifest := there.manifest()) is not None:
+            if manifest.get("fingerprint") != fingerprint:
+                raise UsageError(
+                    "the place holds the records of another list, or of other options",
+                    hint="give each list a place, for example one with the date in its name",
+                )
+            self._know(read_tally(manifest["tally"]))
+            return self.report()
+        try:
+            tally = self._know(there.write_outcomes(self.outcomes))
+            if tally.rows_read != fingerprint["rows"]:
+                raise SourceRefused(
+                    f"the frame changed: it had {fingerprint['rows']:,} rows, and then {tally.rows_read:,}",
+                    hint="read a fixed version of the table, and run the job again",
+                )
+            self.require_sound()
+            there.write_records()
+        finally:
+            there.clear_outcomes()
+        there.write_manifest({"fingerprint": fingerprint, "tally": write_tally(tally)})
+        return self.report()
 
     def report(self) -> dict[str, Any]:
         """Counts as `check` has them: `rows`, `identifiers`, `combinations`, `rejections`; `problems` forbid an upload.
 
-        They are of the last job that read all rows. Raises UsageError when there was none.
+        Runs a job unless `write` or an earlier call has the counts.
         """
         tally = self._tally()
         return {
@@ -78,18 +114,24 @@ class PreparedFrame:
         }
 
     def require_sound(self) -> None:
-        """Raises Refused, for the worst of them, when what was prepared has problems that forbid an upload."""
+        """Raises Refused, for the worst of them, when the list has problems that forbid an upload. As `report`."""
         if refusals := self._refusals(self._tally()):
             raise refusals[0]
 
     def _tally(self) -> Tally:
-        stages: dict[int, Tally] = {}
-        for (stage, _), tally in self._counted.value.items():
-            stages.setdefault(stage, Tally()).add(tally)
-        if not stages:
-            raise UsageError("no row was prepared yet", hint="write `records`, or count `outcomes`, before this")
-        # A job that needed a few rows only has counted fewer.
-        return max(stages.items(), key=lambda item: (item[1].rows_read, item[0]))[1]
+        return self._known[0] if self._known else self._know(counts_of(self.outcomes))
+
+    def _know(self, tally: Tally) -> Tally:
+        self._known[:] = [tally]
+        return tally
+
+    def _fingerprint(self) -> dict[str, Any]:
+        """Of the rows that are read, in any order, and of how they are read: equal for equal lists and options."""
+        names = ", ".join(self._source.columns)  # ours: c0, c1
+        total = f"sum(cast(xxhash64({names}) AS decimal(20, 0)))"
+        (row,) = self._source.selectExpr("count(1) AS rows", f"{total} AS sum").collect()
+        given = hashlib.sha256(self._given.encode("utf-8", "surrogatepass")).hexdigest()
+        return {"rows": row["rows"], "sum": str(row["sum"]), "options": given}
 
     def _refusals(self, tally: Tally) -> list[Refused]:
         faulty = tally.reasons[Reason.ENCODING] + tally.reasons[Reason.TOO_LARGE]
@@ -131,44 +173,32 @@ def prepare(
     places = used_positions(mapping)
     if row_column is not None:
         places = [_row_place(names, types, row_column), *places]
-    counted = _context_of(frame).accumulator({}, _Union())
-    outcomes = _chosen(frame, places).mapInArrow(_to_run(work, counted), _schema_of(work))
+    source = _chosen(frame, places)
+    outcomes = source.mapInArrow(_to_run(work), _schema_of(work))
     return PreparedFrame(
         outcomes=outcomes,
-        records=outcomes.where("reason IS NULL").drop(*REJECTION_FIELDS),
-        rejections=outcomes.where("reason IS NOT NULL").select("row", *REJECTION_FIELDS),
+        records=records_of(outcomes),
+        rejections=rejections_of(outcomes),
+        _source=source,
         _work=work,
         _options=options,
-        _counted=counted,
+        _given=json.dumps([sorted(keywords.items()), row_column, profile], default=_plain),
     )
 
 
-class _Union:
-    """How Spark brings the counts of tasks together: what a partition counted twice, it counted once."""
-
-    def zero(self, value: Tallies) -> Tallies:
-        """The state that a task begins with."""
-        return {}
-
-    def addInPlace(self, value: Tallies, other: Tallies) -> Tallies:  # noqa: N802 - Spark calls it so
-        """Both."""
-        value.update(other)
-        return value
+def _plain(keyword: Any) -> Any:
+    """A keyword that JSON does not have: a set has no order, other things their text."""
+    return sorted(map(str, keyword)) if isinstance(keyword, set | frozenset) else str(keyword)
 
 
-def _to_run(work: PartitionWork, counted: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _to_run(work: PartitionWork) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The function that `mapInArrow` calls for every partition."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
         task: Any = TaskContext.get()
-        place = (task.stageId(), task.partitionId())
-
-        def count(tally: Tally) -> None:
-            counted.add({place: tally})
-
-        return work.outcomes(batches, before=task.partitionId() * PARTITION_ROWS, done=count)
+        return work.outcomes(batches, before=task.partitionId() * PARTITION_ROWS)
 
     return run
 
@@ -220,14 +250,3 @@ def _chosen(frame: DataFrame, places: Iterable[int]) -> DataFrame:
     """The columns at `places` and no other, under names that cannot be taken for one another."""
     renamed = frame.toDF(*(f"c{place}" for place in range(len(frame.schema.names))))
     return renamed.select(*(f"c{place}" for place in places))
-
-
-def _context_of(frame: DataFrame) -> Any:
-    try:
-        return frame.sparkSession.sparkContext
-    except Exception as error:
-        kind = type(error).__name__
-    raise UsageError(
-        f"this Spark session has no context of its own ({kind})",
-        hint="a session of Spark Connect cannot count rows: run the job in a classic session",
-    )

@@ -16,6 +16,7 @@ from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.integrations import outcomes
 from audiencekit.integrations.outcomes import PartitionWork
+from audiencekit.integrations.tallies import read_tally
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.records import UPDATE
 from audiencekit.records.tally import Tally
@@ -42,8 +43,9 @@ def _work(*, names_rows: bool = False) -> PartitionWork:
 
 
 def _outcomes(batches: list[Any], work: PartitionWork, *, before: int = 0) -> tuple[list[dict[str, Any]], list[Tally]]:
-    counted: list[Tally] = []
-    found = [row for batch in work.outcomes(batches, before=before, done=counted.append) for row in batch.to_pylist()]
+    told = [row for batch in work.outcomes(batches, before=before) for row in batch.to_pylist()]
+    found = [row for row in told if row["tally"] is None]
+    counted = [read_tally(row["tally"]) for row in told if row["tally"] is not None]
     return sorted(found, key=lambda row: (row["row"], row["reason"] or "")), counted
 
 
@@ -135,7 +137,7 @@ def test_only_what_can_have_several_values_is_a_list(
     arrays = [pa.array(column, kind) for column, kind in zip(cells, types, strict=True)]
     found, _ = _outcomes([pa.record_batch(arrays, names=[f"c{place}" for place in columns])], work)
     by_row = {row["row"]: row for row in found}
-    assert set(found[0]) == {"row", "operation", "column", "reason", *expected}
+    assert set(found[0]) == {"row", "operation", "column", "reason", "tally", *expected}
     assert {kind: [by_row[row][kind] for row in sorted(by_row)] for kind in expected} == expected
 
 
@@ -154,16 +156,16 @@ def test_batches_of_a_cluster_are_its_own_size(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(outcomes, "CLUSTER_BATCH_ROWS", 4)
     emails = [f"p{number}@example.com" for number in range(13)]
     batches = [pa.record_batch([pa.array(part)], names=["c1"]) for part in (emails[:1], emails[1:2], emails[2:])]
-    made = list(_work().outcomes(batches, before=0, done=lambda _: None))
-    assert [batch.num_rows for batch in made] == [2, 4, 4, 3]
-    assert [row for batch in made for row in batch["email"].to_pylist()] == [_hash(email) for email in emails]
+    made = list(_work().outcomes(batches, before=0))
+    assert [batch.num_rows for batch in made] == [2, 4, 4, 3, 1]
+    assert [row for batch in made[:-1] for row in batch["email"].to_pylist()] == [_hash(email) for email in emails]
 
 
 def test_every_batch_has_the_schema() -> None:
-    """Also where there are only records, or only rejections; of no rows there is no batch."""
+    """Also where there are only records, or only rejections; of no rows there are the counts."""
     for emails in (EMAILS[:1], EMAILS[1:2]):
-        (batch,) = _work().outcomes([pa.record_batch([pa.array(emails)], names=["c1"])], before=0, done=lambda _: None)
-        assert batch.schema == _work().schema
+        made = list(_work().outcomes([pa.record_batch([pa.array(emails)], names=["c1"])], before=0))
+        assert [batch.schema for batch in made] == [_work().schema] * 2
     assert _outcomes([], _work()) == ([], [Tally()])
 
 

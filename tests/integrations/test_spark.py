@@ -124,9 +124,8 @@ def test_a_killed_executor_changes_nothing(spark: Any, contacts: Path, tmp_path:
 def test_the_written_directory_is_a_source(spark: Any, contacts: Path, expected: Path, tmp_path: Path) -> None:
     """The directory, as Spark leaves it; every record of one machine is in it."""
     prepared = prepare(spark.read.parquet(str(contacts)), **OPTIONS)
-    prepared.records.write.parquet(str(tmp_path / "records"))
-    prepared.require_sound()
-    again = audiencekit.prepare(tmp_path / "records", out=tmp_path / "again")
+    assert prepared.write(f"{tmp_path}/place/") == prepared.report()
+    again = audiencekit.prepare(tmp_path / "place/records", out=tmp_path / "again")
     assert again.source["format"] == "prepared"
     assert again.rows.rejected == 0
     columns = [name for name in pq.read_schema(expected / "records.parquet").names if name != "row"]
@@ -135,6 +134,51 @@ def test_the_written_directory_is_a_source(spark: Any, contacts: Path, expected:
         return {repr(record) for record in pq.read_table(path / "records.parquet", columns=columns).to_pylist()}
 
     assert contents(tmp_path / "again") == contents(expected)
+
+
+def _files(place: Path) -> dict[str, float]:
+    return {str(path): path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
+
+
+def test_a_job_that_runs_again_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    """The same rows are there already, in any order; others and other options are refused; a killed job begins anew."""
+    people = [(f"p{n}@example.com",) for n in range(40)] + [("no address",)]
+    frame, place = spark.createDataFrame(people, "email STRING"), tmp_path / "place"
+    given: dict[str, Any] = {"columns": {"email": "email"}}
+    first = prepare(frame, **given).write(str(place))
+    assert first["rows"] == {"read": 41, "rejected": 1, "records": 40}
+    before = _files(place)
+    assert prepare(frame.orderBy("email").repartition(3), **given).write(str(place)) == first
+    for other, options in ((frame.limit(40), given), (frame, {**given, "operation": "delete"})):
+        with pytest.raises(UsageError, match="another list"):
+            prepare(other, **options).write(str(place))
+    assert _files(place) == before
+    shutil.rmtree(place / "manifest")
+    (place / "records/part-of-a-killed-job.parquet").write_bytes(b"")
+    assert prepare(frame.limit(40), **given).write(str(place))["rows"]["records"] == 40
+    assert pq.read_table(place / "records").num_rows == 40
+    assert sum(pq.read_table(path).num_rows for path in (place / "outcomes").glob("*.parquet")) == 0
+
+
+def test_a_list_that_must_not_be_sent_has_rejections_alone(spark: Any, tmp_path: Path) -> None:
+    """As on one machine: no records that somebody could send, and no manifest."""
+    frame = spark.createDataFrame([(f"no address {n}",) for n in range(20)], "email STRING")
+    for _ in range(2):
+        with pytest.raises(Refused, match="20 of 20"):
+            prepare(frame, columns={"email": "email"}).write(str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outcomes", "rejections"]
+    assert not list((tmp_path / "outcomes").glob("*.parquet")) or not pq.read_table(tmp_path / "outcomes").num_rows
+    told = "".join(path.read_text("utf-8") for path in (tmp_path / "rejections").glob("*.csv"))
+    assert told.count("invalid_syntax") == 20
+
+
+def test_a_damaged_manifest_is_refused(spark: Any, tmp_path: Path) -> None:
+    """It is no reason to write over what may be there."""
+    frame = spark.createDataFrame([("ann@example.com",)], "email STRING")
+    (tmp_path / "manifest").mkdir()
+    (tmp_path / "manifest/part-0.txt").write_text('{"format":"audiencekit-spark/1"')
+    with pytest.raises(SourceRefused, match="manifest of the place is damaged"):
+        prepare(frame, columns={"email": "email"}).write(str(tmp_path))
 
 
 def test_a_kind_is_a_list_where_a_row_can_have_several_values(spark: Any, tmp_path: Path) -> None:
@@ -207,8 +251,6 @@ def test_the_list_as_a_whole_is_judged(spark: Any) -> None:
     """After the job, since no executor sees all of it; no value is told."""
     frame = spark.createDataFrame([(f"no address {n}",) for n in range(20)], "email STRING")
     prepared = prepare(frame, columns={"email": "email"})
-    with pytest.raises(UsageError, match="no row was prepared yet"):
-        prepared.report()
     assert prepared.records.count() == 0
     with pytest.raises(Refused, match="20 of 20"):
         prepared.require_sound()
@@ -229,14 +271,15 @@ def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
         "PYSPARK_SUBMIT_ARGS": f"--master local[1] {submitted} pyspark-shell",
         "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"),
     }
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "samples/spark_job.py"), str(tmp_path / "out")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2_000:]
-    assert done.stdout.splitlines() == ["prepared: 11 rows read, 2 rejected", "complete: 9 records read, 6 sent"]
-    (rejections,) = (tmp_path / "out/rejections").glob("part-*.csv")
-    assert "operation,unknown_operation" in rejections.read_text("utf-8")
+    for _ in range(2):  # a job that is tried again
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "samples/spark_job.py"), str(tmp_path / "out")],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2_000:]
+        assert done.stdout.splitlines() == ["prepared: 11 rows read, 2 rejected", "complete: 9 records read, 6 sent"]
+    told = "".join(path.read_text("utf-8") for path in (tmp_path / "out/rejections").glob("part-*.csv"))
+    assert "operation,unknown_operation" in told
 
 
 def test_other_frames_are_refused() -> None:
