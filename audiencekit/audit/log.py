@@ -263,8 +263,10 @@ def _user() -> str:
     """The name of the user that this process acts as, whatever its environment says; the number of a user without."""
     try:
         import pwd
-    except ImportError:
-        return getpass.getuser()
+    except ImportError:  # on Windows only the environment says it
+        with suppress(ImportError, KeyError, OSError):
+            return getpass.getuser()
+        return "unknown"
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

@@ -235,6 +235,8 @@ ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "concurrency": "give `settings=load_settings(concurrency=…)`",
         "requests_per_minute": "give `settings=load_settings(requests_per_minute=…)`",
         "events": "give `settings=load_settings(events=…)`",
+        "purpose": "give `settings=load_settings(purpose=…)`",
+        "basis": "give `settings=load_settings(basis=…)`",
         "notify": "only the command line notifies; a program has the report, or the error",
         "notify_on": "only the command line notifies; a program has the report, or the error",
         "dry_run": "`check` reads the source and sends nothing",

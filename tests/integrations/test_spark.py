@@ -161,7 +161,7 @@ def test_a_job_that_runs_again_changes_nothing(spark: Any, tmp_path: Path) -> No
 
 
 def test_a_list_that_must_not_be_sent_has_rejections_alone(spark: Any, tmp_path: Path) -> None:
-    """As on one machine: no records that somebody could send, and no manifest."""
+    """As on one machine: no records that could be sent, and no manifest."""
     frame = spark.createDataFrame([(f"no address {n}",) for n in range(20)], "email STRING")
     for _ in range(2):
         with pytest.raises(Refused, match="20 of 20"):

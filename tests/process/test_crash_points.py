@@ -10,6 +10,8 @@ import pytest
 
 import audiencekit
 from audiencekit.process.crash_points import (
+    AUDIT_CUT_POINTS,
+    AUDIT_POINTS,
     ERASURE_POINTS,
     KEY_POINTS,
     POINTS,
@@ -49,7 +51,8 @@ def test_every_point_is_passed_somewhere_and_nothing_else() -> None:
         for path in ROOM.rglob("*.py")
         for name in re.findall(r'pass_point\("([a-z ]+)"\)', path.read_text("utf-8"))
     ]
-    assert set(found) == {*POINTS, *SYNC_POINTS, *ERASURE_POINTS, *KEY_POINTS, *PURGE_POINTS, *TOLD_POINTS}
+    lists = (POINTS, SYNC_POINTS, ERASURE_POINTS, KEY_POINTS, PURGE_POINTS, TOLD_POINTS, AUDIT_POINTS, AUDIT_CUT_POINTS)
+    assert set(found) == {point for points in lists for point in points}
 
 
 def test_points_lie_around_steps() -> None:

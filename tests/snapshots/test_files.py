@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.errors import SnapshotRefused
+from audiencekit.errors import CredentialsRefused, SnapshotRefused
 from audiencekit.personal import Secret
 from audiencekit.selection.tags import tags_of_sets
 from audiencekit.snapshots.facts import SnapshotFacts
@@ -255,6 +255,9 @@ async def test_a_rebuild_sends_all_members_and_says_so(owner: Owner, damage: str
         path.unlink()
     elif damage == "another key":
         owner.settings = replace(owner.settings, key=Secret("ab" * 32))
+        with pytest.raises(CredentialsRefused, match=r"audit\.log' is under another state key .* nothing was sent"):
+            await owner.sync(PEOPLE_SNAPSHOT[1:], rebuild=True)
+        (owner.settings.state_dir / "audit.log").rename(owner.settings.state_dir / "kept-audit.log")
     report = await owner.sync(PEOPLE_SNAPSHOT[1:], rebuild=True)
     assert report.rows.sent == 19
     assert any("all members are sent again" in note for note in report.notes)
