@@ -29,7 +29,7 @@ from tests.processes import Commands
 from tests.shortened import shortened
 
 pytestmark = pytest.mark.services
-TRIALS = int(os.environ.get("STATE_TRIALS", "12"))
+TRIALS = int(os.environ.get("STATE_TRIALS", "6"))
 FIRST = int(os.environ.get("STATE_FIRST", "0"))
 STEPS = 5
 MOST_TRIES = 15
