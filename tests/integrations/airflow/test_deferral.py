@@ -7,6 +7,7 @@ import functools
 import json
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def test_a_task_that_has_to_wait_gives_its_worker_back(
     audience = {} if kind == "DoNotReachUpload" else {"audience": own.make_audience("waits", tmp_path)}
     task = getattr(provider, kind)(
         task_id=f"wait_{kind}_{away}", source=str(source), conn_id="own", options=SMALL,
-        deferrable=True, defer_after=0.3, timeout=600, **audience,
+        deferrable=True, defer_after=0.3, timeout=timedelta(minutes=10), **audience,
     )  # fmt: skip
     own.ask("/__faults", [AWAY[away]])
     deferral = _deferred(provider, lambda: run_task(task))
@@ -147,7 +148,7 @@ def test_a_service_that_is_away_from_the_first_look_is_waited_for(
     before = len(list_runs(tmp_path / "state"))
     task = provider.Sync(
         task_id="away", source=str(source), audience=own.audience_id, conn_id="away",
-        deferrable=True, defer_after=0.3, timeout=600,
+        deferrable=True, defer_after=0.3, timeout=timedelta(minutes=10),
     )  # fmt: skip
     deferral = _deferred(provider, lambda: run_task(task))
     with pytest.raises(provider.Failed, match="a retry of this task goes on") as caught:
