@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
@@ -35,13 +35,12 @@ from audiencekit.profile import Profile, find_profile
 from audiencekit.settings_file import ADDRESSES, DEFAULT_PROFILE, fits_service, read_settings_file
 from audiencekit.state.credentials import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.state.directory import user_directory
-from audiencekit.state.durability import working_copy
+from audiencekit.state.durability import STATE, is_bucket, working_copy
 from audiencekit.state.files import read_file
 from audiencekit.state.key_command import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.state.key_places import place_of_key
 
 PREFIX: Final = "AUDIENCEKIT_"
-STATE: Final = f"{PREFIX}STATE"
 SETTINGS_FILE: Final = "audiencekit.toml"
 FILE_KEYS: Final = frozenset({"requests_per_minute", "concurrency"})
 SETUP_TABLES: Final = frozenset({"accounts", "lists", "audiences"})  # of a setup, which only `run` reads
@@ -80,6 +79,7 @@ MOST_GRACE_SECONDS: Final = 3_600
 _MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
+R = TypeVar("R", bound=str)
 AuditNames: TypeAlias = Literal["clear", "keyed"]
 # The legal bases of the General Data Protection Regulation, article 6 (1).
 Basis: TypeAlias = Literal[
@@ -353,12 +353,12 @@ def load_settings(
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
         retention=_read_retention(str(found.get("retention", f"{DEFAULT_RETENTION_DAYS}d"))),
-        key_place=_read_key_place(str(found.get("key_place", "anywhere"))),
+        key_place=choice_of(str(found.get("key_place", "anywhere")), KEY_RULES, f"{PREFIX}KEY_PLACE"),
         grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
-        few_people=_read_few_people(str(found.get("few_people", "tell"))),
-        audit_names=_read_audit_names(str(found.get("audit_names", "clear"))),
+        few_people=choice_of(str(found.get("few_people", "tell")), FEW_PEOPLE_RULES, f"{PREFIX}FEW_PEOPLE"),
+        audit_names=choice_of(str(found.get("audit_names", "clear")), AUDIT_NAMES_RULES, f"{PREFIX}AUDIT_NAMES"),
         purpose=str(found.get("purpose", "")).strip(),
-        basis=read_basis(str(found["basis"])) if "basis" in found else None,
+        basis=choice_of(str(found["basis"]), BASES, "the basis") if "basis" in found else None,
         require=_read_require(str(found.get("require", ""))),
         proxy=_secret_of(found, "proxy"),
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
@@ -393,37 +393,16 @@ def read_key(environment: Mapping[str, str]) -> GivenKey:
     return KeyCommand(command) if command else key
 
 
-def _read_few_people(text: str) -> FewPeople:
-    for rule in FEW_PEOPLE_RULES:
-        if text == rule:
-            return rule
-    raise UsageError(f"{PREFIX}FEW_PEOPLE must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
-
-
-def _read_audit_names(text: str) -> AuditNames:
-    for rule in AUDIT_NAMES_RULES:
-        if text == rule:
-            return rule
-    raise UsageError(f"{PREFIX}AUDIT_NAMES must be {' or '.join(AUDIT_NAMES_RULES)}")
+def choice_of(text: str, choices: tuple[R, ...], named: str) -> R:
+    """Return the one of `choices` that `text` is. Raises UsageError."""
+    for choice in choices:
+        if text == choice:
+            return choice
+    raise UsageError(f"{named} must be {', '.join(choices[:-1])} or {choices[-1]}")
 
 
 def _read_retention(text: str) -> timedelta | None:
     return None if text == KEPT_FOR_GOOD else parse_age(text, f"{PREFIX}RETENTION")
-
-
-def _read_key_place(text: str) -> KeyRule:
-    for rule in KEY_RULES:
-        if text == rule:
-            return rule
-    raise UsageError(f"{PREFIX}KEY_PLACE must be {' or '.join(KEY_RULES)}")
-
-
-def read_basis(text: str) -> Basis:
-    """Return the legal basis that `text` names. Raises UsageError."""
-    for basis in BASES:
-        if text == basis:
-            return basis
-    raise UsageError(f"the basis must be {', '.join(BASES[:-1])} or {BASES[-1]}")
 
 
 def _read_require(text: str) -> frozenset[str]:
@@ -594,7 +573,7 @@ def _state_dir(environment: Mapping[str, str], found: Mapping[str, Any]) -> Path
     address = state_address(environment)
     if not address:
         return _expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir()
-    if "://" not in address:
+    if not is_bucket(address):
         return _read_state_dir(address)
     if (copy := working_copy(address)) is None:
         raise UsageError(

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.delivery.limiter import HostLimiter, RateLimiter
-from audiencekit.delivery.limiter.host import boot_seconds
 from audiencekit.delivery.limiter.redis import RedisLimiter
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.personal import Secret
+from audiencekit.process.boot import boot_seconds
 
 HOST: Final = "host"
 COROUTINES: Final = 4  # that want to send, in each process

@@ -23,8 +23,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from audiencekit.delivery.limiter.host import boot_seconds
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW, WINDOW_SECONDS
+from audiencekit.process.boot import boot_seconds
 from benchmarks.arrivals import Arrivals
 from benchmarks.limiter_sender import HOST
 from benchmarks.machine import describe_machine, list_versions

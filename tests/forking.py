@@ -151,9 +151,10 @@ def become(job: dict[str, Any], descriptors: list[int]) -> None:
 
 def hasten(times: float) -> None:
     """Lets the clocks of deliveries and of their pace run so many times as fast; those that tell a time stay right."""
-    from audiencekit.delivery.limiter.host import HostLimiter, boot_seconds
+    from audiencekit.delivery.limiter.host import HostLimiter
     from audiencekit.delivery.retry import SystemClock
     from audiencekit.mirror import opening
+    from audiencekit.process.boot import boot_seconds
 
     sleep, monotonic = SystemClock.sleep, SystemClock.monotonic
     SystemClock.sleep = lambda clock, seconds: sleep(clock, seconds / times)  # type: ignore[method-assign]

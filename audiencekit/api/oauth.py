@@ -15,6 +15,7 @@ from audiencekit.api.exchange import ApiRequest
 from audiencekit.errors import Bug, CredentialsRefused
 from audiencekit.limits import MAX_CLOCK_OFFSET_SECONDS, MIN_CLOCK_OFFSET_SECONDS
 from audiencekit.personal import Secret, guarded
+from audiencekit.process.boot import boot_seconds
 
 # --- The `Authorization` header of one attempt, by the credential that the endpoint asks for. Pure ---
 #
@@ -60,12 +61,6 @@ def basic_header(credentials: Credentials) -> Secret:
 UNAUTHORIZED: Final = 401
 
 
-def elapsed_seconds() -> float:
-    """Return seconds that never jump; if the system can tell, with the time in which it slept."""
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if clock is None else time.clock_gettime(clock)
-
-
 def seconds_behind(now: float, answered_at: float | None) -> float:
     """Return how far `now`, of this machine, is behind the service's time; 0.0 if it is close, or not known."""
     behind = 0.0 if answered_at is None else answered_at - now
@@ -85,9 +80,7 @@ class ServiceClock:
     its time (reliability bar, fault 23).
     """
 
-    def __init__(
-        self, *, wall: Callable[[], float] = time.time, elapsed: Callable[[], float] = elapsed_seconds
-    ) -> None:
+    def __init__(self, *, wall: Callable[[], float] = time.time, elapsed: Callable[[], float] = boot_seconds) -> None:
         self._elapsed, self._zero = elapsed, wall() - elapsed()
         self.offset_seconds = 0.0
 

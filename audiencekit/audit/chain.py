@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,7 +24,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from audiencekit.state.keys import StateKey
-from audiencekit.state.signing import signing_key
+from audiencekit.state.signing import open_note, sign_note, signing_key
 
 FORM: Final = "audiencekit-audit/1"
 MOST_LINE_BYTES: Final = 65_536
@@ -32,6 +33,11 @@ _KEY_DIGITS: Final = 16
 _BEFORE: Final = b',"signature":"'
 _AFTER: Final = b'"}\n'
 _SIGNATURE_DIGITS: Final = 88  # of base64
+_TITLE: Final = "audiencekit audit head 1"
+_TEXT: Final = re.compile(
+    rf"{_TITLE}\nlog ([0-9a-f]{{16}})\nentries (0|[1-9][0-9]{{0,17}})\nhash ([0-9A-Za-z+/]{{43}}=)\n"
+    r"at [0-9TZ:.-]{1,40}\n"
+)
 _TAIL_BYTES: Final = len(_BEFORE) + _SIGNATURE_DIGITS + len(_AFTER)
 
 
@@ -106,3 +112,19 @@ class Keys:
         except (InvalidSignature, ValueError):
             return False
         return True
+
+
+# --- The head as a signed note, which others keep: later they see whether the log still has all that it had
+#
+# The text names the log, how many entries it has had, and the hash of the last line; it is no checkpoint of a tree.
+
+
+def write_note(head: Head, at: str, key: StateKey) -> str:
+    """Return the signed note of a head that was taken `at` a time."""
+    return sign_note(f"{_TITLE}\nlog {head.log}\nentries {head.number}\nhash {head.hash}\nat {at}\n", key)
+
+
+def read_note(content: bytes, key: StateKey) -> Head | None:
+    """Return the head in a note that `key`, or one before it, has signed; None for any other content."""
+    facts = _TEXT.fullmatch(open_note(content, key) or "")
+    return None if facts is None else Head(facts[1], int(facts[2]), facts[3])

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from audiencekit.api.catalogue import ENDPOINTS
+from audiencekit.cli.audited import audited
 from audiencekit.cli.client import unsent_told, with_words
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.logged import logged
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, say, say_json, tell
 from audiencekit.cli.settings import confirm, require_terminal
@@ -122,7 +122,7 @@ def _call(
 
     changes_lists = endpoint.method != "GET" and _OF_PEOPLE.search(endpoint.path) is not None
     with unsent_told(as_json=as_json):
-        with logged("api", dry_run=dry_run or not changes_lists, endpoint=endpoint.name):
+        with audited("api", dry_run=dry_run or not changes_lists, endpoint=endpoint.name):
             answer = asyncio.run(ask())
         _print(answer)
 

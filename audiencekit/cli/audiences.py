@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.audited import audited
 from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.logged import logged
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, print_told, say, suggest, tell, terminal_width
 from audiencekit.cli.settings import audience_argument, audience_id_of, confirm, note_audiences, require_terminal
@@ -219,7 +219,7 @@ def delete_audience(audience: str, yes: bool, dry_run: bool, as_json: bool) -> N
         what = f"audience {audience_id}, {found['name']!r}, size {_size(found)}"
         confirm(f"Delete {what}? It cannot be undone, and its name cannot be used again.")
 
-    with logged("audiences delete", dry_run=dry_run, target=_target(audience_id)):
+    with audited("audiences delete", dry_run=dry_run, target=_target(audience_id)):
         deleted = with_client(ask, as_json=as_json, dry_run=dry_run)
     _print(deleted, as_json)
 
@@ -249,7 +249,7 @@ def rename_audience(audience: str, name: str, allow_name: bool, dry_run: bool, a
     async def ask(client: Any) -> dict[str, Any]:
         return {**found, **await rename(client, found["id"], name)}
 
-    with logged("audiences rename", dry_run=dry_run, target=_target(found["id"])):
+    with audited("audiences rename", dry_run=dry_run, target=_target(found["id"])):
         renamed = with_client(ask, as_json=as_json, dry_run=dry_run)
     _print(renamed, as_json)
 
@@ -279,7 +279,7 @@ def share_audience(audience: str, account: str, write: bool, yes: bool, dry_run:
         level = "READ_WRITE" if write else "READ_ONLY"
         return dict((await client.grant_permission(found["id"], account_id=account, level=level)).data)
 
-    with logged("audiences share", dry_run=dry_run, target=_target(found["id"]), recipient=account, write=write):
+    with audited("audiences share", dry_run=dry_run, target=_target(found["id"]), recipient=account, write=write):
         permission = with_client(ask, as_json=as_json, dry_run=dry_run)
     _print_permission(permission, "shared with", as_json=as_json)
 
@@ -305,7 +305,7 @@ def unshare_audience(audience: str, account: str, dry_run: bool, as_json: bool) 
         hint = "`audiencekit audiences show ID --used` shows its permissions"
         raise Refused(f"audience {audience_id} is not shared with account {account}", hint=hint)
 
-    with logged("audiences unshare", dry_run=dry_run, target=_target(audience_id), recipient=account):
+    with audited("audiences unshare", dry_run=dry_run, target=_target(audience_id), recipient=account):
         permission = with_client(ask, as_json=as_json, dry_run=dry_run)
     _print_permission(permission, "no longer shared with", as_json=as_json)
 

@@ -45,7 +45,7 @@ def show_head(as_json: bool) -> None:
     Keep it where those who can write in the state directory cannot: later it shows whether the end of the log was cut
     off.
     """
-    from audiencekit.audit.heads import write_note
+    from audiencekit.audit.chain import write_note
     from audiencekit.records.plan_times import format_time
     from audiencekit.state.signing import verifier_key
 
@@ -198,7 +198,7 @@ def _verified(log: AuditLog, notes: tuple[Path, ...]) -> VerifiedLog:
 
 
 def _read_head(path: Path, log: AuditLog) -> Head:
-    from audiencekit.audit.heads import read_note
+    from audiencekit.audit.chain import read_note
     from audiencekit.state.signing import MOST_NOTE_BYTES
 
     try:

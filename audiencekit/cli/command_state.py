@@ -10,10 +10,10 @@ import click
 
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.process.programs import own_environment
+from audiencekit.state.durability import STATE, is_bucket
 
 T = TypeVar("T")
 
-_VARIABLE: Final = "AUDIENCEKIT_STATE"
 _WITHOUT: Final = frozenset({"state", "demo", "emulator", "hash", "verify", "vectors", "completion", "man"})
 # These only look at the state: they never wait for another command, and what they would note is dropped.
 _LOOKING: Final = frozenset(
@@ -45,9 +45,9 @@ _REFUSED: Final = {
 @contextlib.contextmanager
 def state_of_command(context: click.Context) -> Iterator[None]:
     """Have the state of the command open meanwhile, if it is in a bucket."""
-    address = own_environment().get(_VARIABLE, "").strip()
+    address = own_environment().get(STATE, "").strip()
     names = context.command_path.split()[1:]
-    if "://" not in address or not names or names[0] in _WITHOUT or context.resilient_parsing:
+    if not is_bucket(address) or not names or names[0] in _WITHOUT or context.resilient_parsing:
         yield
         return
     from audiencekit.cli.output import leave_with, tell
@@ -57,7 +57,7 @@ def state_of_command(context: click.Context) -> Iterator[None]:
     try:
         if reason := _of(_REFUSED, names):
             raise UsageError(
-                f"`{' '.join(names)}` has no use for a state in a bucket ({_VARIABLE}): {reason[0]}", hint=reason[1]
+                f"`{' '.join(names)}` has no use for a state in a bucket ({STATE}): {reason[0]}", hint=reason[1]
             )
         hold = _of(dict.fromkeys(_LOOKING, True), names) is None and not context.params.get("dry_run")
         opened = named_state(address) if names[0] == "schedule" else open_state(address, hold=hold, notify=tell)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.audited import audited
 from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.dry_runs import foresee_do_not_reach, refuse_named_dry_run
-from audiencekit.cli.logged import logged
 from audiencekit.cli.notifying import notify_options
 from audiencekit.cli.options import (
     as_keywords,
@@ -99,7 +99,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
         if not is_sure:
             question = f"Delete do-not-reach list {found.id}? Its people can be targeted again then."
             confirm(question)
-        with logged("do-not-reach delete", dry_run=dry_run, target=found.target.to_json()):
+        with audited("do-not-reach delete", dry_run=dry_run, target=found.target.to_json()):
             with_client(lambda client: delete(client, found.id), as_json=as_json, dry_run=dry_run)
     else:
         tell("the account has no do-not-reach list: nothing was deleted")

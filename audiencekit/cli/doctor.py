@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool of some ten million records
-DAY_SECONDS: Final = 86_400
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service
 FAR_SECONDS: Final = 300  # from here on signatures are refused
 _CREDENTIALS: Final = 77
@@ -146,7 +145,7 @@ def _settings_found(settings: Settings) -> Iterator[SettingFound]:
         if name in _SECRETS:
             value = "set"
         elif isinstance(value, timedelta):
-            value = f"{value.total_seconds() / DAY_SECONDS:g}d"
+            value = f"{value / timedelta(days=1):g}d"
         elif isinstance(value, frozenset):
             value = ", ".join(sorted(value))
         yield SettingFound(name, None if value is None else str(value), origin)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.audited import audited
 from audiencekit.cli.command_help import Command, CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.dry_runs import foresee_erasure
-from audiencekit.cli.logged import logged
 from audiencekit.cli.main import manner
 from audiencekit.cli.notifying import Notifying, command_name, notify_options, reporting_status
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
@@ -193,7 +193,7 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
         require_terminal()
         insist(_text(describe_memory(*state)))
         confirm("People missing from the memory can be sent again. Go on?")
-    with logged("forgotten accept", empty=empty) as ended:
+    with audited("forgotten accept", empty=empty) as ended:
         line = accept(*state, empty=empty)
         ended |= {"keys": line["keys"]}
     if as_json:
@@ -224,7 +224,7 @@ def remove_person(country: str | None, yes: bool, as_json: bool) -> None:
         asked = read_person(lines, country=country)
         if not yes:
             confirm("One person can be sent again, by these identifiers. Go on?")
-        with logged("forgotten remove") as ended:
+        with audited("forgotten remove") as ended:
             line = remove(*state, to_records(asked.keys))
             ended |= {"removed": line["removed"], "keys": line["keys"]}
     except AudiencekitError as error:
@@ -288,7 +288,7 @@ def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
     """
     from audiencekit.selection.exports import export_memory as export
 
-    with logged("forgotten export", recipient=recipient.strip()) as ended:
+    with audited("forgotten export", recipient=recipient.strip()) as ended:
         keys = export(*_state(), recipient, path)
         ended |= {"keys": keys}
     if as_json:
@@ -314,7 +314,7 @@ def import_memory(path: pathlib.Path, sender: str, as_json: bool) -> None:
     """
     from audiencekit.selection.exports import import_memory as import_from
 
-    with logged("forgotten import", sender=sender.strip()) as ended:
+    with audited("forgotten import", sender=sender.strip()) as ended:
         line = import_from(*_state(), path, sender)
         ended |= {"import": line["import"], "imported": line["imported"], "keys": line["keys"]}
     if as_json:
@@ -357,7 +357,7 @@ def withdraw_import(import_id: str, yes: bool, as_json: bool) -> None:
     if not yes:
         require_terminal()
         confirm("The people of this import can be sent again. Go on?")
-    with logged("forgotten withdraw", withdrawn=import_id) as ended:
+    with audited("forgotten withdraw", withdrawn=import_id) as ended:
         line = withdraw(*_state(), import_id)
         ended |= {"keys": line["keys"]}
     if as_json:

@@ -32,6 +32,7 @@ from audiencekit.settings import (
 )
 from audiencekit.sources.remote.addresses import is_address
 from audiencekit.state.directory import user_directory
+from audiencekit.state.durability import is_bucket
 from audiencekit.state.key_command import COMMAND_VARIABLE
 from audiencekit.text import shown
 
@@ -139,7 +140,7 @@ def scheduled_run(setup: Setup, names: Sequence[str], at: time, settings: Settin
         program=_program(),
         user=_user(),
         state_dir=settings.state_dir,
-        bucket=address if "://" in (address := state_address(environment)) else "",
+        bucket=address if is_bucket(address := state_address(environment)) else "",
         log=_log_directory(_normal(setup.path)) / "audiencekit-nights.jsonl",
         settings=_copied(settings, environment),
         paths={PREFIX + name.upper(): value for name in _PATHS if (value := _given(environment, name))},

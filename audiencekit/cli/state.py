@@ -14,6 +14,7 @@ from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, Refused, UsageError
 from audiencekit.process.programs import own_environment
+from audiencekit.state.durability import STATE, is_bucket
 
 if TYPE_CHECKING:
     from audiencekit.mirror.opening import StateSummary
@@ -90,7 +91,7 @@ def copy(source: str, target: str, as_json: bool) -> None:
 def _check_key(source: str) -> None:
     """Raise Refused for a directory whose files the state key of the environment does not open."""
     from audiencekit.audiences.key_rotation import count_sealed
-    from audiencekit.mirror.opening import given_key, is_bucket
+    from audiencekit.mirror.opening import given_key
 
     if is_bucket(source) or not Path(source).is_dir():
         return
@@ -111,9 +112,9 @@ def _failures(as_json: bool) -> Iterator[None]:
 
 
 def _address() -> str:
-    address = own_environment().get("AUDIENCEKIT_STATE", "").strip()
-    if "://" not in address:
-        raise UsageError("AUDIENCEKIT_STATE names no bucket", hint="set it to s3://BUCKET/PREFIX, gs://… or az://…")
+    address = own_environment().get(STATE, "").strip()
+    if not is_bucket(address):
+        raise UsageError(f"{STATE} names no bucket", hint="set it to s3://BUCKET/PREFIX, gs://… or az://…")
     return address
 
 

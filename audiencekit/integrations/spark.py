@@ -12,12 +12,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import pyarrow as pa
 import pyarrow.types as pt
 
+from audiencekit import __version__
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.integrations.outcomes import PartitionWork
@@ -79,7 +80,7 @@ class PreparedFrame:
         if (manifest := there.manifest()) is not None:
             if manifest.get("fingerprint") != fingerprint:
                 raise UsageError(
-                    "the place holds the records of another list, or of other options",
+                    "the place holds the records of another list, or of other options, rules or versions",
                     hint="give each list a place, for example one with the date in its name",
                 )
             self._know(read_tally(manifest["tally"]))
@@ -182,7 +183,8 @@ def prepare(
         _source=source,
         _work=work,
         _options=options,
-        _given=json.dumps([sorted(keywords.items()), row_column, profile], default=_plain),
+        # The rules are those of the profile, and of this version: other ones make other records of the same rows.
+        _given=json.dumps([__version__, asdict(options.rules), sorted(keywords.items()), row_column], default=_plain),
     )
 
 

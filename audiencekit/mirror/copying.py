@@ -13,9 +13,9 @@ from typing import Final
 
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
 from audiencekit.mirror.mirror import JOURNAL, mirrored_files
-from audiencekit.mirror.opening import begin_state, is_bucket, open_state, private_place
+from audiencekit.mirror.opening import begin_state, open_state, private_place
 from audiencekit.state.directory import check_root, make_missing
-from audiencekit.state.durability import working_copy
+from audiencekit.state.durability import is_bucket, working_copy
 from audiencekit.state.files import explained, make_private_directory, sync_directory
 
 _HOT: Final = "-journal"  # SQLite's own, which a kill left beside a journal

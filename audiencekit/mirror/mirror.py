@@ -43,6 +43,7 @@ from audiencekit.mirror.records import (
     new_name,
     refusal,
 )
+from audiencekit.process.boot import boot_seconds
 from audiencekit.state.files import NEW_FILE, make_private_directory
 from audiencekit.state.keys import StateKey
 
@@ -60,7 +61,8 @@ JOURNAL: Final = "journal.sqlite"
 
 
 class StateMirror:
-    """The working copy at `root`, and the objects of its state. `monotonic` returns seconds; `sleep` takes them.
+    """The working copy at `root`, and the objects of its state. `monotonic` returns seconds, in which the sleep of a
+    machine counts: one that was suspended may not take its hold for fresh. `sleep` takes seconds.
 
     One event loop runs all methods but `note`. Raises StateRefused, InputOutputFailed, and AudienceBusy for another
     holder that is at work.
@@ -73,7 +75,7 @@ class StateMirror:
         root: Path,
         *,
         patience_seconds: float = PATIENCE_SECONDS,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] = boot_seconds,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._head: Head

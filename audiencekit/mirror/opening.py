@@ -17,11 +17,11 @@ from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
 from audiencekit.mirror.objects import BucketObjects
 from audiencekit.mirror.records import Head, MirroredFile
 from audiencekit.process.programs import own_environment
-from audiencekit.settings import STATE, read_key, state_address
+from audiencekit.settings import read_key, state_address
 from audiencekit.sources.remote.addresses import BUCKETS, SourceAddress
 from audiencekit.sources.remote.remote_file import LoopThread
 from audiencekit.state.directory import check_root
-from audiencekit.state.durability import mirrored
+from audiencekit.state.durability import STATE, mirrored
 from audiencekit.state.key_command import KeyCommand
 from audiencekit.state.keys import StateKey, parse_key
 
@@ -187,11 +187,6 @@ def _known_head(environment: Mapping[str, str], address: str) -> str:
     """Return the least head of the state that the environment names; of another one nothing is known."""
     is_named = address == environment.get(STATE, "").strip()
     return environment.get(HEAD_VARIABLE, "").strip() if is_named else ""
-
-
-def is_bucket(place: str) -> bool:
-    """Whether a place is an address, and no directory."""
-    return "://" in place
 
 
 def _bucket(address: str) -> SourceAddress:

@@ -66,11 +66,6 @@ class Loss:
     message: str
     remedy: str | None = None
 
-    @property
-    def sentence(self) -> str:
-        """The message, and behind it the remedy if one is known."""
-        return f"{self.message}; {self.remedy}" if self.remedy else self.message
-
     def to_json(self) -> dict[str, Any]:
         """Its fields by name."""
         return asdict(self)

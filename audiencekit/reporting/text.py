@@ -330,7 +330,7 @@ def _suppression_line(source: Mapping[str, Any]) -> str:
 def _remarks(document: Mapping[str, Any], *, details: bool, more: str = _ALL) -> Lines:
     """Return problems, warnings and notes; without `details` only the number of notes."""
     problems = [f"problem: {shown(problem['message'])}" for problem in document.get("problems", ())]
-    warnings = [f"warning: {_warned(warning)}" for warning in document.get("warnings", ())]
+    warnings = [warning_line(warning) for warning in document.get("warnings", ())]
     notes = [f"note: {shown(note)}" for note in document.get("notes", ())]
     if notes and not details:
         notes = [f"notes: {len(notes):,}; {more} shows them, and all counts"]
@@ -360,8 +360,10 @@ def _people(count: int) -> str:
     return "1 person" if count == 1 else f"{count:,} people"
 
 
-def _warned(warning: Mapping[str, Any]) -> str:
-    return shown(f"{warning['message']}; {warning['remedy']}" if warning["remedy"] else warning["message"])
+def warning_line(warning: Mapping[str, Any]) -> str:
+    """Return a warning of a plan or report, as documents have it, and behind it the remedy if one is known."""
+    remedy = f"; {warning['remedy']}" if warning["remedy"] else ""
+    return "warning: " + shown(warning["message"] + remedy)
 
 
 def _number(counts: Mapping[str, int], name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.audit.log import AuditLog
+from audiencekit.audit.log import AuditLog, Step
 from audiencekit.errors import AudiencekitError
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.records.chunks import RecordChunk
@@ -40,7 +40,7 @@ class RunAudit:
     def __init__(self, settings: Settings, facts: RunFacts, items: Sequence[Item], *, is_resumed: bool = False) -> None:
         self._log, self._facts, self._items = AuditLog.of(settings), facts, items
         self._purpose = {name: value for name in REQUIRABLE if (value := getattr(settings, name))}
-        self._step: Any = "resumed" if is_resumed else "begun"
+        self._step: Step = "resumed" if is_resumed else "begun"
         self._is_begun = False
         self._files = _files_among(items)
         self._states = None if self._files is None else list(map(_state_of, self._files))

@@ -21,7 +21,7 @@ from audiencekit.planning.plan import PlannedRun
 from audiencekit.process.event_loop import closed_to_its_end
 from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.text import describe_resumption
+from audiencekit.reporting.text import describe_resumption, warning_line
 from audiencekit.runs.failures import failure_of, not_found_hint, unreconciled
 from audiencekit.runs.journal.facts import Sums, seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
@@ -131,7 +131,7 @@ def announce_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
         describe_resumption(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.repeat_command)
     )
     lines = [f"note: {shown(note)}" for note in planned.plan_notes]
-    lines += [f"warning: {shown(warning.sentence)}" for warning in planned.warnings]
+    lines += [warning_line(warning.to_json()) for warning in planned.warnings]
     if lines:
         progress.tell("\n".join(lines))
 

@@ -11,6 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
+STATE: Final = "AUDIENCEKIT_STATE"
+
+
+def is_bucket(place: str) -> bool:
+    """Whether a place of a state is the address of a bucket, and no directory."""
+    return "://" in place
+
 
 class Mirror(Protocol):
     """A copy of the directory `root` elsewhere."""

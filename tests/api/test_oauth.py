@@ -22,7 +22,6 @@ from audiencekit.api.oauth import (
     authorization,
     authorization_header,
     base_string_uri,
-    elapsed_seconds,
     format_header,
     normalize_parameters,
     percent_encode,
@@ -152,11 +151,6 @@ def test_offset_is_learnt_anew() -> None:
     assert clock.now() == NOW + 360
     clock.learn(status=401, answered_at=NOW + 60)
     assert clock.now() == NOW + 60
-
-
-def test_elapsed_time_goes_on() -> None:
-    """The clock behind it never goes back."""
-    assert elapsed_seconds() <= elapsed_seconds()
 
 
 async def test_next_attempt_is_signed_by_the_clock_of_the_service(

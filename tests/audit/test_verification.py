@@ -12,8 +12,7 @@ from typing import Final
 
 import pytest
 
-from audiencekit.audit.chain import Head, Keys, hash_of, sign_line
-from audiencekit.audit.heads import write_note
+from audiencekit.audit.chain import Head, Keys, hash_of, sign_line, write_note
 from audiencekit.audit.log import AuditLog
 from audiencekit.audit.verification import verify_log
 from audiencekit.state.keys import StateKey

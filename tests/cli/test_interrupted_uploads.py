@@ -36,7 +36,7 @@ def _begin(begin: Begin, service: Service, tmp_path: Path, *options: str) -> Pro
     return process
 
 
-@pytest.mark.parametrize("ending", shortened([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 1))
+@pytest.mark.parametrize("ending", shortened([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 2))
 def test_an_interrupted_upload_says_how_far_it_came(
     begin: Begin, service: Service, tmp_path: Path, ending: signal.Signals
 ) -> None:

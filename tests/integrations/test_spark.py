@@ -149,7 +149,11 @@ def test_a_job_that_runs_again_changes_nothing(spark: Any, tmp_path: Path) -> No
     assert first["rows"] == {"read": 41, "rejected": 1, "records": 40}
     before = _files(place)
     assert prepare(frame.orderBy("email").repartition(3), **given).write(str(place)) == first
-    for other, options in ((frame.limit(40), given), (frame, {**given, "operation": "delete"})):
+    for other, options in (
+        (frame.limit(40), given),
+        (frame, {**given, "operation": "delete"}),
+        (frame, {**given, "profile": "x"}),
+    ):
         with pytest.raises(UsageError, match="another list"):
             prepare(other, **options).write(str(place))
     assert _files(place) == before

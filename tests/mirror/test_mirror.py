@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import random
 import shutil
 from collections.abc import Awaitable, Callable
@@ -16,6 +17,7 @@ from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed
 from audiencekit.mirror import mirror as mirror_module
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
 from audiencekit.mirror.records import HEAD, LISTS, MARKS, PIECES
+from audiencekit.process.boot import boot_seconds
 from audiencekit.state.files import replace_file
 from audiencekit.state.keys import StateKey
 from tests.mirror.stores import FakeClock, MemoryObjects
@@ -93,6 +95,11 @@ async def test_only_pieces_that_changed_are_written(tmp_path: Path) -> None:
     after = {name for name in objects.objects if name.startswith(PIECES)}
     assert (len(before), len(before & after), len(after)) == (4, 3, 4)
     assert len([name for name in objects.objects if name.startswith(MARKS)]) == 1
+
+
+def test_the_clock_of_a_holder_counts_the_sleep_of_its_machine() -> None:
+    """Else a machine that was suspended would take its hold for fresh, and send."""
+    assert inspect.signature(StateMirror).parameters["monotonic"].default is boot_seconds
 
 
 async def test_a_second_holder_waits_for_a_dead_one_and_is_refused_by_a_living_one(tmp_path: Path) -> None:

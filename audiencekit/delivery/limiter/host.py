@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import math
 import os
-import re
 import secrets
 import sqlite3
 import time
@@ -28,32 +27,10 @@ from audiencekit.limits import (
     RATE_FLOOR_SHARE,
     RATE_RECOVERY_PER_MINUTE,
 )
+from audiencekit.process.boot import boot_id, boot_seconds
 from audiencekit.state.directory import make_directory
 from audiencekit.state.files import NEW_FILE, hint_for
 from audiencekit.state.locks import HELD_HINT, lock_failure
-
-# --- Time since the machine started: no clock step moves it, a suspend counts, and all processes of the host agree
-
-BOOT_ID_FILE: Final = Path("/proc/sys/kernel/random/boot_id")
-UNKNOWN_BOOT: Final = "unknown-boot"
-_BOOT_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Outside Linux the monotonic clock is the nearest thing; on Windows it counts a suspend, too.
-_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
-
-
-def boot_seconds() -> float:
-    """Seconds since the start of the machine."""
-    return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)
-
-
-def boot_id(file: Path = BOOT_ID_FILE) -> str:
-    """Return a name of this start of the machine for use in file names; UNKNOWN_BOOT where the system gives none."""
-    try:
-        text = file.read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return UNKNOWN_BOOT
-    return text if _BOOT_ID.fullmatch(text) else UNKNOWN_BOOT
-
 
 # --- The limiter that all processes of a host share, across restarts and clock steps: a queue in a small file ---
 

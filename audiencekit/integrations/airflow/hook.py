@@ -16,7 +16,8 @@ from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
 from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
 from audiencekit.personal import Secret
 from audiencekit.process.programs import own_environment
-from audiencekit.settings import SECRET_NAMES, STATE, Settings
+from audiencekit.settings import SECRET_NAMES, Settings
+from audiencekit.state.durability import STATE, is_bucket
 from audiencekit.text import shown
 
 DEFAULT_CONNECTION = "audiencekit_default"
@@ -40,7 +41,7 @@ class AudiencekitHook(BaseHook):
 
         With `hold` no other task can change it.
         """
-        if "://" not in own_environment().get(STATE, ""):
+        if not is_bucket(own_environment().get(STATE, "")):
             yield
             return
         from audiencekit.mirror.opening import open_state

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
 
-from audiencekit.delivery.limiter.host import UNKNOWN_BOOT, boot_id, boot_seconds
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS
+from audiencekit.process.boot import UNKNOWN_BOOT, boot_id, boot_seconds
 from audiencekit.state.keys import DIGESTS, StateKey, SubKey
 
 # --- The facts of a run in its journal: its input, its plan, its progress. Counts and names only ---

@@ -8,7 +8,6 @@ import heapq
 import os
 import random
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,17 +18,13 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.delivery.limiter import HostLimiter, Pausable, host
 from audiencekit.delivery.limiter.host import (
-    BOOT_ID_FILE,
     SECONDS_PER_DAY,
-    UNKNOWN_BOOT,
     BusyError,
     Waiter,
     WaitingLine,
     WaitingLineFile,
     advance,
     believable,
-    boot_id,
-    boot_seconds,
     interval_seconds,
     pause,
     share_of,
@@ -39,30 +34,6 @@ from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.limits import FARTHEST_PLACE_SECONDS, RATE_FLOOR_SHARE
 from tests.cases import each_case
 from tests.examples import examples
-
-# --- A clock that is never set, and a name for the moment that it counts from ---
-
-
-def test_boot_time_goes_on() -> None:
-    """Never back, and from the start of the machine: no earlier than the monotonic clock."""
-    before = time.monotonic()
-    first = boot_seconds()
-    assert first >= before - 1.0
-    assert boot_seconds() >= first
-
-
-@pytest.mark.skipif(not BOOT_ID_FILE.exists(), reason="this system has no boot id")
-def test_the_boot_has_one_name() -> None:
-    """The same at every look."""
-    assert boot_id() == boot_id() != UNKNOWN_BOOT
-
-
-@pytest.mark.parametrize("content", [b"", b"../../etc", b"\xff\xfe", b"fa6e8dd1-ef1f-4c40-9d79"])
-def test_an_invalid_boot_id_names_no_file(tmp_path: Path, content: bytes) -> None:
-    """Nor does a missing one."""
-    (tmp_path / "boot_id").write_bytes(content)
-    assert boot_id(tmp_path / "boot_id") == UNKNOWN_BOOT == boot_id(tmp_path / "absent")
-
 
 # --- The rate holds while processes are late, stopped or killed, and no death costs a turn ---
 

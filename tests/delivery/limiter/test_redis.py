@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.limiter.host import boot_seconds
 from audiencekit.delivery.limiter.redis import PACE, STOP, RedisLimiter, read_address
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.errors import CredentialsRefused, ServiceUnavailable, UsageError
 from audiencekit.limits import MAX_LATENESS_SECONDS
 from audiencekit.personal import Secret
+from audiencekit.process.boot import boot_seconds
 from benchmarks.limiter_soak import REDIS, Soak, run_soak
 from benchmarks.redis_server import RedisServer
 from tests.cases import each_case

@@ -11,7 +11,7 @@ from audiencekit.errors import AudiencekitError
 
 
 @contextmanager
-def logged(command: str, *, dry_run: bool = False, **facts: Any) -> Iterator[dict[str, Any]]:
+def audited(command: str, *, dry_run: bool = False, **facts: Any) -> Iterator[dict[str, Any]]:
     """Log that `command` begins, and how it ended; yield a dict for the facts of its end.
 
     A command that does not end well may have changed something all the same. A dry run is not logged. Raises as

@@ -8,8 +8,7 @@ import hashlib
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from audiencekit.audit.chain import Head
-from audiencekit.audit.heads import read_note, write_note
+from audiencekit.audit.chain import Head, read_note, write_note
 from audiencekit.state.keys import StateKey
 from audiencekit.state.signing import verifier_key
 from tests.audit.edits import KEY, STRANGER
