@@ -110,24 +110,27 @@ def _states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return (directory / str(number) for number in itertools.count())
 
 
-@pytest.fixture(scope="session")
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache directory for all tests and processes: files kept between runs are kept between tests."""
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_this_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests, and fixtures of whole modules, see nothing of the machine's user, and leave nothing with them.
+
+    One cache directory is for all tests and processes: files kept between runs are kept between tests.
+    """
     ours = tmp_path_factory.getbasetemp()
-    cache = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "cache"
-    cache.mkdir(mode=0o700, exist_ok=True)
-    return cache
+    shared = ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("AUDIENCEKIT_")]:
+            patch.delenv(name)
+        for kind in ("cache", "data"):
+            (shared / kind).mkdir(mode=0o700, exist_ok=True)
+            patch.setenv(f"XDG_{kind.upper()}_HOME", str(shared / kind))
+        yield
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Iterator[Path], _cache: Path) -> None:
-    """Tests see no credentials, addresses or runs of the machine's user."""
-    for name in [name for name in os.environ if name.startswith("AUDIENCEKIT_")]:
-        monkeypatch.delenv(name)
+def _no_state_of_another_test(monkeypatch: pytest.MonkeyPatch, _states: Iterator[Path]) -> None:
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(next(_states)))
     monkeypatch.setenv("XDG_CONFIG_HOME", f"{os.environ['AUDIENCEKIT_STATE_DIR']}-settings")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(_cache))
-    monkeypatch.setenv("XDG_DATA_HOME", str(_cache.parent / "data"))
 
 
 @pytest.fixture(autouse=True)

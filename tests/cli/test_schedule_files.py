@@ -335,7 +335,8 @@ def _is_impossible(process: subprocess.Popen[Any], service: Service) -> bool:
     return False
 
 
-# A pod in a namespace of mounts: the root is read-only but for the volumes, and where Python is all users may come to.
+# A pod in a namespace of mounts: the root is read-only but for the volumes, and all users may come to Python and the
+# checkout.
 POD = """
 import os, subprocess, sys
 from pathlib import Path
@@ -343,16 +344,19 @@ user, group, folder, roots, *command = sys.argv[1:]
 def mount(*words):
     if subprocess.run(["mount", *map(str, words)]).returncode:
         sys.exit(255)
-closed = [each for each in Path(sys.base_prefix).parents if not each.stat().st_mode & 1]
-for top in closed[-1:]:
-    hidden = [Path(each) for each in dict.fromkeys(roots.split(":")) if Path(each).is_relative_to(top)]
-    kept = {path: Path(folder, f"kept{at}") for at, path in enumerate(hidden)}
+hidden = {}  # below each closed directory, the outermost of its kind, what the command needs of it
+for root in map(Path, dict.fromkeys(roots.split(":"))):
+    closed = [each for each in root.parents if not each.stat().st_mode & 1]
+    if closed:
+        hidden.setdefault(closed[-1], []).append(root)
+for number, (top, paths) in enumerate(hidden.items()):
+    kept = {path: Path(folder, f"kept{number}-{at}") for at, path in enumerate(paths)}
     for path, place in kept.items():
         place.mkdir(exist_ok=True)
         mount("--bind", path, place)
     mount("-t", "tmpfs", "-o", "mode=755", "none", top)
     for path, place in kept.items():
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=True)
         mount("--bind", place, path)
 for volume in ("state", "tmp"):
     mount("--bind", f"{folder}/{volume}", f"{folder}/{volume}")
