@@ -91,10 +91,14 @@ class Verification:
     def to_text(self) -> str:
         """The text of the command line: the result in three lines, each fault, and the verdict."""
         lines = [self._reached(), *self._lost(), *self._remedy()]
-        several = len({fault.column for fault in self.faults}) > 1
-        lines += [f"  {_line(fault, several=several)}" for fault in self.faults]
+        lines += [f"  {_line(fault, several=self._has_several)}" for fault in self.faults]
         lines += [f"note: {shown(note)}" for note in self.notes]
         return "\n".join([*lines, "", f"verdict: {self.verdict}"])
+
+    @property
+    def _has_several(self) -> bool:
+        """Whether faults are of more than one column: a person can be wrong in each."""
+        return len({fault.column for fault in self.faults}) > 1
 
     def _reached(self) -> str:
         every = self.right + self.wrong
@@ -105,13 +109,17 @@ class Verification:
     def _lost(self) -> Sequence[str]:
         if not self.wrong:
             return []
-        causes = ", ".join(f"{each.rows:,} {each.code.replace('_', ' ')}" for each in self.faults[:_MOST_NAMED])
+        causes = ", ".join(_cause(fault, several=self._has_several) for fault in self.faults[:_MOST_NAMED])
         more = len(self.faults) - _MOST_NAMED
         return [f"{self.wrong:,} {self.subject} wrong: {causes}" + (f", {more:,} more faults" if more > 0 else "")]
 
     def _remedy(self) -> Sequence[str]:
         known = [fault for fault in self.faults if fault.code not in _NOT_KNOWN] or self.faults
         return [f"most would be mended so: {shown(fault.remedy)}" for fault in known[:1]]
+
+
+def _cause(fault: FoundFault, *, several: bool) -> str:
+    return f"{fault.rows:,} {fault.code.replace('_', ' ')}" + (f" in {shown(fault.column)}" if several else "")
 
 
 def _line(fault: FoundFault, *, several: bool) -> str:

@@ -22,7 +22,7 @@ from audiencekit.sources.bytes.files import (
     shown_path,
 )
 from audiencekit.sources.bytes.unwrapping import unwrapped
-from audiencekit.sources.formats import open_bytes, refuse_unheeded
+from audiencekit.sources.formats import open_bytes, refuse_misnamed, refuse_unheeded
 from audiencekit.sources.frames import Frame, OpenFile, Rows, is_in_memory, wrapped
 from audiencekit.sources.options import EVERY_SHEET, SourceOptions
 from audiencekit.sources.part_files import part_files, part_names
@@ -254,6 +254,7 @@ def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
 
         return LookedAtFile(name, open_frame(item, options), 0, f"frame {id(item.unwrap())}", repeatable=False)
     file = raw_file(item)
+    refuse_misnamed(name, file)
     look = open_bytes(name, ByteStream(file, options.encoding), options)
     return LookedAtFile(name, look, file.size_bytes, file.identity, file.repeatable)
 

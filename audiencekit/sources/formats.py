@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final
 
-from audiencekit.errors import UsageError
-from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, TextSample, take_sample
+from audiencekit.errors import SourceRefused, UsageError
+from audiencekit.sources.bytes.byte_stream import (
+    MARKS,
+    PARQUET_MAGIC,
+    ByteStream,
+    SourceFormat,
+    TextSample,
+    find_format,
+    take_sample,
+)
+from audiencekit.sources.bytes.compression import compression_of
+from audiencekit.sources.bytes.files import ByteReader, RawFile
 from audiencekit.sources.csv.csv_file import open_delimited
 from audiencekit.sources.json_lines import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
@@ -99,6 +111,31 @@ _BINARY: Final = {SourceFormat.PARQUET: PARQUET, SourceFormat.WORKBOOK: SPREADSH
 def open_bytes(name: str, stream: ByteStream, options: SourceOptions) -> Look:
     """The file called `name`, looked at by the format that its bytes show. Raises SourceRefused."""
     return _format_of(name, stream, options).open(stream, options)
+
+
+# Names of files whose bytes show what they are, in words.
+_SHOWN_BY_BYTES: Final = {".xlsx": "a workbook", ".xlsm": "a workbook", ".parquet": "a Parquet file"}
+
+
+def refuse_misnamed(name: str, file: RawFile) -> None:
+    """Raise SourceRefused for what is named as a workbook or a Parquet file, and is neither that nor lines of text.
+
+    Lines of text under such a name are read: some programs name their CSV so.
+    """
+    claimed = _SHOWN_BY_BYTES.get(PurePath(name).suffix.lower())
+    if claimed is None:
+        return
+    with closing(file.open()) as handle:
+        first_bytes = ByteReader(handle).read(SNIFFED_BYTES)
+    is_known = first_bytes.startswith((*PARQUET_MAGIC, *(mark for mark, _ in MARKS)))
+    if is_known or not first_bytes or compression_of(first_bytes) is not None or _WEB_PAGE.match(first_bytes):
+        return
+    find_format(first_bytes)  # names formats that are not read
+    if b"\0" in first_bytes or b"\n" not in first_bytes.strip():
+        raise SourceRefused(
+            f"it is named as {claimed}, and its bytes are not those of one",
+            hint="was the download cut off, or an error saved in its place? Export it again; name a CSV file .csv",
+        )
 
 
 def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:

@@ -63,6 +63,13 @@ def test_values_without_a_digest_and_digests_of_other_rows_are_counted() -> None
     assert (found.right, found.wrong) == (9, 3)
 
 
+def test_the_same_fault_in_two_columns_is_told_of_each() -> None:
+    """Twice the same count and fault would read like an error of ours."""
+    people = [{"email": f"p{number}@example.com", "handle": f"person_{number}"} for number in range(5)]
+    lines = audiencekit.verify(people, people).to_text().splitlines()
+    assert lines[1] == "5 people wrong: 5 not hashed in email, 5 not hashed in handle"
+
+
 def test_digests_that_no_fault_explains_are_unknown() -> None:
     """A salt cannot be seen."""
     found = audiencekit.verify(PEOPLE[:3], [{"email": _digest(f"salt{digest}")} for digest in RIGHT[:3]])

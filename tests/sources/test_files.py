@@ -73,6 +73,25 @@ def test_an_invalid_path_is_no_source(source: Any) -> None:
         items_of(source)
 
 
+@each_case("name", ["list.xlsx", "list.XLSM", "list.parquet"])
+@each_case("content", [b"hello\n", b'{"error": "not found"}', b"\0\1\2abc", b"email\0\nx@example.com\n"])
+def test_a_file_that_is_a_workbook_only_by_its_name_is_no_list(name: str, content: bytes, tmp_path: Path) -> None:
+    """An interrupted download, or a message in its place; a map of columns would not mend it."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceRefused, match=r"it is named as a .*, and its bytes are not those of one") as caught:
+        _look([tmp_path / name])
+    assert "Export it again" in (caught.value.hint or "")
+
+
+@each_case(
+    "content", [b"email\na@example.com\n", "email\na@example.com\n".encode("utf-16"), b"<table><tr><td>email</table>"]
+)
+def test_a_list_of_lines_may_be_named_as_a_workbook(content: bytes, tmp_path: Path) -> None:
+    """Many shops and portals name CSV and tables of web pages so."""
+    (tmp_path / "list.xlsx").write_bytes(content)
+    assert _look([tmp_path / "list.xlsx"])
+
+
 @each_case(
     "value",
     [
