@@ -24,6 +24,7 @@ PAGES = tuple(
     )
 )
 RUN = ("sh", "python")
+DOOR = "DOOR"  # names the descriptor at which `audiencekit` asks for its process, where it does
 _BLOCK = re.compile(r"(?:^<!-- (not run|file): (.+?) -->\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -70,6 +71,7 @@ def run_page(page: str, directory: Path, environment: Mapping[str, str]) -> list
             command,
             cwd=directory,
             env=dict(environment),
+            pass_fds=[int(environment[DOOR])] if DOOR in environment else [],
             capture_output=True,
             text=True,
             timeout=PATIENCE_SECONDS,

@@ -102,11 +102,13 @@ class Commands:
             return start([*COMMAND, *arguments], env=env, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, text=True)
         job = json.dumps({"arguments": arguments, "environment": dict(env), "directory": str(cwd)}).encode()
         with self._one_at_a_time:
-            process = Forked(self._opened_door(), job, stdin, stdout, stderr)
+            process = Forked(self.door, job, stdin, stdout, stderr)
         BEGUN.append(process)
         return process
 
-    def _opened_door(self) -> socket.socket:
+    @property
+    def door(self) -> socket.socket:
+        """The socket at which processes are asked for (`forking.py`), opened when it is first needed; Linux only."""
         if self._door is None:
             self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             without_threads = {**os.environ, "PYTHONPATH": ".", "OPENBLAS_NUM_THREADS": "1"}

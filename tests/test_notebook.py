@@ -56,6 +56,7 @@ def _printed(cell: Any) -> str:
     return "".join(output["text"] for output in cell.outputs if output["output_type"] == "stream")
 
 
+@pytest.mark.slow
 def test_a_plan_shows_as_a_table_and_prints_as_the_command_line_does(cells: list[Any]) -> None:
     """Nothing of it is personal."""
     shown = list(_data(cells[0], "text/html"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.cases import each_case
-from tests.pageexamples import PAGES, RUN, examples_of, run_page
-from tests.processes import COMMAND, PIPE, environment
+from tests.moments import PATIENCE_SECONDS
+from tests.pageexamples import DOOR, PAGES, RUN, examples_of, run_page
+from tests.processes import Commands, environment
 from tests.shortened import shortened
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,24 +53,44 @@ def _list(path: Path, people: range) -> None:
     path.write_text("\n".join(["email,phone,marketing,country", *lines, ""]), encoding="utf-8")
 
 
+# `audiencekit` of a newcomer: asks for the process at the door that it has inherited, and ends as that does.
+CALLER = """
+import json, os, signal, socket, sys
+door = socket.socket(fileno=int(os.environ["DOOR"]))
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+job = {"arguments": sys.argv[1:], "environment": dict(os.environ), "directory": os.getcwd()}
+socket.send_fds(door, [json.dumps(job).encode()], [0, 1, 2, theirs.fileno()])
+theirs.close()
+number = int(ours.recv(32))
+for each in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(each, lambda sent, frame: os.kill(number, sent))
+code = int(ours.recv(32).split()[0])
+sys.exit(code if code >= 0 else 128 - code)
+"""
+
+
 @pytest.fixture
-def newcomer(tmp_path: Path, directory: Path) -> Iterator[dict[str, str]]:
+def newcomer(tmp_path: Path, directory: Path, commands: Commands) -> Iterator[dict[str, str]]:
     """An environment with `audiencekit` on its path, and a running emulator; no tool would install anything."""
     tools = tmp_path / "tools"
     tools.mkdir()
+    (tools / "caller.py").write_text(CALLER)
+    forked = f'exec "{sys.executable}" -ISE "{tools}/caller.py" "$@"'
+    started = f'exec "{sys.executable}" -m audiencekit "$@"'
     for name, text in {
-        "audiencekit": f'exec "{sys.executable}" -m audiencekit "$@"',
+        "audiencekit": forked if sys.platform == "linux" else started,
         "python": f'exec "{sys.executable}" "$@"',
     }.items():
         (tools / name).write_text(f"#!/bin/sh\n{text}\n")
         (tools / name).chmod(0o755)
     alone = environment(tmp_path / "state", {"PATH": f"{tools}:{os.environ['PATH']}", "HOME": str(directory)})
-    with subprocess.Popen([*COMMAND, "emulator"], env=alone, cwd=tmp_path, stdout=PIPE, text=True) as emulator:
-        assert emulator.stdout is not None
-        try:
-            yield {**alone, **json.loads(emulator.stdout.readline())["env"]}
-        finally:
-            emulator.terminate()
+    emulator = commands.begin("emulator", env=alone, cwd=tmp_path, stderr=None)
+    assert emulator.stdout is not None
+    there = {DOOR: str(commands.door.fileno())} if sys.platform == "linux" else {}
+    yield {**alone, **there, **json.loads(emulator.stdout.readline())["env"]}
+    emulator.send_signal(signal.SIGTERM)
+    emulator.wait(timeout=PATIENCE_SECONDS)
+    emulator.stdout.close()
 
 
 @pytest.mark.parametrize("page", shortened(sorted(WITH_EXAMPLES, key=lambda page: page != "README.md"), 1))
@@ -78,6 +99,7 @@ def test_the_examples_of_a_page_run_as_printed(page: str, directory: Path, newco
     assert run_page(page, directory, newcomer) == []
 
 
+@pytest.mark.slow
 def test_an_example_that_fails_is_told(
     directory: Path, newcomer: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

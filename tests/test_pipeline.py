@@ -83,6 +83,7 @@ async def test_membership_of_a_real_list_equals_an_independent_computation(
     assert report.records_sent == report.success_count == report.total_count == 500
 
 
+@pytest.mark.slow
 async def test_a_hundred_thousand_emails_leave_in_two_requests(
     tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

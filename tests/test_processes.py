@@ -16,6 +16,7 @@ from tests.processes import BEGUN, PIPE, Commands, end_those_begun, environment,
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere commands are started, and nothing is forked")
 
 
+@pytest.mark.slow
 def test_each_has_its_own_environment_directory_and_streams(commands: Commands, tmp_path: Path) -> None:
     """And the exit code of the command."""
     for name, code in (("one", 0), ("two", 3)):

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 # Settings made before the program begins: modules take the limits when they are imported.
 PROGRAM = """
 import os, sys
@@ -68,6 +70,7 @@ def _digests(out: Path, sources: Sequence[Path | str], *options: str, run: tuple
     return digest.hexdigest()
 
 
+@pytest.mark.slow
 def test_the_same_source_makes_the_same_bodies_everywhere(tmp_path: Path) -> None:
     """Of several files with both operations, duplicates, conflicts and faulty rows; other files make others."""
     sources = [_people(tmp_path / "one.csv", 2000), _people(tmp_path / "two.csv", 300)]

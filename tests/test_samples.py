@@ -172,6 +172,7 @@ def test_reasons_that_the_samples_cannot_show(tmp_path: Path) -> None:
     assert plan.rejections == {"looks_personal": 1}
 
 
+@pytest.mark.slow
 def test_the_script_uploads_the_sample_to_an_emulator(tmp_path: Path) -> None:
     """Without any setting, as a newcomer would run it."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("AUDIENCEKIT_")}

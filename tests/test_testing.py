@@ -87,6 +87,7 @@ def test_secrets_are_not_shown(ads_emulator: RunningEmulator) -> None:
     assert ads_emulator.env["AUDIENCEKIT_ACCESS_TOKEN_SECRET"] not in repr(ads_emulator)
 
 
+@pytest.mark.slow
 def test_a_project_of_its_own_uses_it(pytester: pytest.Pytester) -> None:
     """As a plugin, with options overridden, as the documentation shows it."""
     pytester.makepyfile(textwrap.dedent(OWN_TEST))

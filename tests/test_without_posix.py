@@ -76,6 +76,7 @@ def _run(home: Path, *arguments: str, text: str = "", **more: str) -> subprocess
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_demo_is_complete(tmp_path: Path) -> None:
     """The command line, the emulator, the limiter, the journal: a list is uploaded, and its sums close."""
     done = _run(tmp_path, *_AUDIENCEKIT, "demo", "--rows", "200", "--json")
@@ -142,6 +143,7 @@ def test_a_lock_keeps_other_processes_out_until_its_holder_is_killed(tmp_path: P
     assert _run(tmp_path, "-c", _LOOK, str(path), kind).stdout == "free\n"
 
 
+@pytest.mark.slow
 def test_a_state_directory_outside_of_the_profile_is_refused(tmp_path: Path) -> None:
     """Without owners and modes only the profile directory of the user keeps others out."""
     (tmp_path / "profile").mkdir()

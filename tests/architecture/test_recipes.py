@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.trace import ROOT
 
 RULE = '''
@@ -57,6 +59,7 @@ print(json.dumps([plan.columns, plan.rejections, users, audiencekit.normalize("l
 """
 
 
+@pytest.mark.slow
 def test_a_kind_takes_three_files(tmp_path: Path) -> None:
     """Its name, its rule, its row: then its columns are recognised, normalised and sent beside the others."""
     shutil.copytree(ROOT / "audiencekit", tmp_path / "audiencekit")

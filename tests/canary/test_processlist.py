@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from audiencekit.emulator import Emulator
 from tests.canary.markers import leaks, leaks_by_place
 from tests.canary.sources import SOURCES
@@ -22,6 +24,7 @@ main()
 """
 
 
+@pytest.mark.slow
 async def test_the_process_list_shows_nothing(tmp_path: Path, emulator: Emulator) -> None:
     """Neither arguments nor environment of the command or its children, nor anything it prints at DEBUG."""
     source = tmp_path / "source"

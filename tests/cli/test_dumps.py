@@ -43,6 +43,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
+@pytest.mark.slow
 def test_an_upload_that_is_aborted_leaves_no_core(service: Service, directory: Path) -> None:
     """It holds the list, its hashes and the credentials."""
     source = directory.parent / "list.csv"

@@ -71,6 +71,7 @@ def test_an_upload_that_waits_for_its_input_is_interrupted(
     assert "interrupted while the source was read: nothing was sent" in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nohup") is None, reason="there is no nohup")
 def test_an_upload_under_nohup_survives_a_hangup(service: Service, tmp_path: Path) -> None:
     """In a process that is not forked: `nohup` begins it. The hangup comes while it reads its list."""

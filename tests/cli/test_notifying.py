@@ -71,6 +71,7 @@ def test_each_command_that_sends_tells_how_it_ended(
     assert all(headers["Audiencekit-Signature"].startswith("t=") for headers in receiver.headers)
 
 
+@pytest.mark.slow
 def test_a_killed_upload_is_told_by_the_next_command(
     run: Run, begin: Begin, service: Service, told: dict[str, str], receiver: LocalReceiver, tmp_path: Path
 ) -> None:

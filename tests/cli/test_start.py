@@ -70,6 +70,7 @@ def _with_closed(directory: Path, number: int, *arguments: str) -> subprocess.Co
     )
 
 
+@pytest.mark.slow
 def test_closed_standard_files_are_no_bug(tmp_path: Path) -> None:
     """Without stderr no message is printed, without stdin no data comes, without stdout no data leaves."""
     quiet = _with_closed(tmp_path, 2, "check", "list.csv", "--json")

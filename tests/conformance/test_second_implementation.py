@@ -217,6 +217,7 @@ def rows() -> Iterator[tuple[tuple[str, str], int]]:
             yield (kind, difference.spelling), count
 
 
+@pytest.mark.slow
 def test_each_vector_agrees_or_its_difference_is_explained(differing: list[Vector]) -> None:
     """The second implementation decides as the vectors do, but for the counted differences of the tables."""
     assert len({key for key, _ in rows()}) == len(list(rows()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ class Scene(NamedTuple):
     settings: Settings
 
 
+# Commands are interrupted at every so many steps; 1 tries each.
+BETWEEN = int(os.environ.get("STEPS_BETWEEN", "3"))
 Command = Callable[[Scene], Coroutine[Any, Any, Any]]
 
 

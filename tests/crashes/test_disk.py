@@ -22,7 +22,6 @@ from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import ROOT, Driver, Ended
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
 from tests.moments import PATIENCE_SECONDS
-from tests.shortened import shortened
 from tests.strace import strace
 
 TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
@@ -77,7 +76,8 @@ def _every() -> Iterator[Fault]:
 FAULTS_TRIED = [*FAULTS, *(fault for fault in _every() if fault not in FAULTS)][:TRIALS]
 
 
-@pytest.mark.parametrize("fault", shortened(FAULTS_TRIED, 1), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS_TRIED, ids=str)
 async def test_a_run_on_a_failing_disk_stops_and_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, fault: Fault
 ) -> None:

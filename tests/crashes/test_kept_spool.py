@@ -27,7 +27,7 @@ KILLS: list[list[tuple[str, int]]] = [
 ]
 
 
-@pytest.mark.parametrize("kills", shortened(KILLS, 3), ids=str)
+@pytest.mark.parametrize("kills", shortened(KILLS, 1), ids=str)
 async def test_a_killed_run_from_standard_input_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, kills: list[tuple[str, int]]
 ) -> None:

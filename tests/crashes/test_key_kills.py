@@ -1,6 +1,6 @@
 """A rotation of the state key that is killed at any moment: all is under one key, and nothing of it is left.
 
-KEY_KILLS raises the number of kills (24) for a longer run, such as 300.
+KEY_KILLS raises the number of kills (12) for a longer run, such as 300.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from audiencekit.emulator import Emulator
 from audiencekit.process.crash_points import ERASURE_POINTS, SYNC_POINTS
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import environment
-from tests.shortened import shortened
 
-KILLS = int(os.environ.get("KEY_KILLS", "24"))
+KILLS = int(os.environ.get("KEY_KILLS", "12"))
 KILLED = -9
 POINTS = ("before ready", "after ready", "before forward", "after forward", *ERASURE_POINTS[:4], *SYNC_POINTS[2:6])
 
@@ -37,8 +36,9 @@ KILL_LIST = [kill for kill, _ in zip(_kills(), range(KILLS), strict=False)]
 TIMES = 6  # rotations of one state directory, each killed
 
 
-@pytest.mark.parametrize("place", shortened(["file", "environment"], 1))
-@pytest.mark.parametrize("kills", shortened((KILL_LIST[at : at + TIMES] for at in range(0, KILLS, TIMES)), 1), ids=len)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["file", "environment"])
+@pytest.mark.parametrize("kills", [KILL_LIST[at : at + TIMES] for at in range(0, KILLS, TIMES)], ids=len)
 async def test_all_is_under_one_key(
     place: str, kills: list[dict[str, Any]], driver: Driver, emulator: Emulator, tmp_path: Path
 ) -> None:

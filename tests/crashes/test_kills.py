@@ -39,6 +39,8 @@ from tests.shortened import shortened
 
 TRIALS = int(os.environ.get("CRASH_TRIALS", "40"))
 FIRST = int(os.environ.get("CRASH_FIRST", "0"))
+# Seeds of the short suite: killed after an intent, after a request, before an acknowledgement, after a report.
+SOME = (5, 7, 8, 11)
 PER_REQUEST = ("intent", "send", "acknowledgement")
 KILLED = -9
 
@@ -83,9 +85,10 @@ KILLED_RUNS = [
     *itertools.islice(_killed_runs(), FIRST, FIRST + TRIALS),
     *(KilledRun(seed, BEGUN_AT_LAST) for seed in range(1_000, 1_004)),
 ]
+_RUNS = shortened(sorted(KILLED_RUNS, key=lambda run: run.seed not in SOME), len(SOME))
 
 
-@pytest.mark.parametrize("run", shortened(KILLED_RUNS, len(POINTS)), ids=str)
+@pytest.mark.parametrize("run", _RUNS, ids=str)
 async def test_a_killed_run_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, run: KilledRun
 ) -> None:
@@ -117,7 +120,7 @@ async def test_a_killed_run_is_finished_exactly(
 
 @pytest.mark.parametrize(
     "run",
-    shortened([KilledRun(7, ({"point": point, "nth": nth},)) for nth in (2, 3, 1) for point in AUDIT_POINTS], 4),
+    shortened([KilledRun(7, ({"point": point, "nth": nth},)) for nth in (2, 3, 1) for point in AUDIT_POINTS], 1),
     ids=str,
 )
 async def test_a_run_that_is_killed_at_the_audit_log_is_finished_exactly(

@@ -22,7 +22,6 @@ from audiencekit.runs.store import RunStore
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import Source, environment, upload_command
 from tests.notifications.localreceiver import local_receiver
-from tests.shortened import shortened
 
 RUNS = int(os.environ.get("NOTIFICATION_RUNS", "30"))
 KILLED = -9
@@ -40,7 +39,8 @@ def _kills() -> Iterator[dict[str, Any]]:
         yield (at_a_time if draw.random() < 0.6 else {"point": draw.choice(TOLD_POINTS), "nth": draw.randint(1, 4)})
 
 
-@pytest.mark.parametrize("count", shortened([6, RUNS], 1))
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [RUNS])
 async def test_each_run_is_told_under_its_id(driver: Driver, tmp_path: Path, count: int) -> None:
     """By its own command or by the next; twice only where the command was killed before it could note the answer."""
     source = Source.draw(0)

@@ -84,7 +84,8 @@ def _is_cut(run: Path) -> bool:
     return b'"state": "incomplete"' in (run / "report.json").read_bytes()
 
 
-@pytest.mark.parametrize(("seed", "kill"), shortened(itertools.islice(_trials(), TRIALS), 2), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "kill"), list(itertools.islice(_trials(), TRIALS)), ids=str)
 async def test_a_killed_purge_leaves_each_run_whole_or_gone(
     driver: Driver, emulator: Emulator, tmp_path: Path, old_state: Path, seed: int, kill: dict[str, Any]
 ) -> None:

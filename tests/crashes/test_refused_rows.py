@@ -33,7 +33,7 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("kills", shortened(KILLS, 2), ids=str)
+@pytest.mark.parametrize("kills", shortened(KILLS, 1), ids=str)
 async def test_refused_rows_are_told_once_whatever_is_killed(
     driver: Driver, emulator: Emulator, tmp_path: Path, kills: list[tuple[str, int]]
 ) -> None:

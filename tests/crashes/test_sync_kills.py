@@ -58,7 +58,7 @@ def _histories(log: list[dict[str, Any]]) -> Iterator[tuple[str, set[Entry]]]:
         yield line["operation_type"], members
 
 
-@pytest.mark.parametrize("kill", shortened(KILL_LIST, 3), ids=str)
+@pytest.mark.parametrize("kill", shortened(KILL_LIST, 1), ids=str)
 async def test_a_killed_replacement_is_never_half(
     driver: Driver, emulator: Emulator, tmp_path: Path, kill: dict[str, Any]
 ) -> None:

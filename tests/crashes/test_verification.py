@@ -25,6 +25,7 @@ async def _verified(driver: Driver, directory: Path, env: dict[str, str]) -> tup
     return ended.code, json.loads(ended.out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LEFT)
 async def test_the_files_of_a_killed_run_are_verified(
     kind: str, driver: Driver, emulator: Emulator, tmp_path: Path

@@ -172,6 +172,7 @@ async def test_a_request_that_is_sent_again_is_written_once(
     assert mailbox.sizes == [1_000, 1_000, 500] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", shortened(["between lines", "after send"], 1))
 def test_a_killed_run_writes_no_person_twice(tmp_path: Path, source: Path, point: str) -> None:
     """In a process that dies while it writes, or before the journal says that it did."""

@@ -24,7 +24,6 @@ from tests.hostile_service.machine import PEOPLE, Machine
 from tests.hostile_service.terminal import Shown
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, ROOT, Commands
-from tests.shortened import shortened
 from tests.strace import strace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked, and measured, on Linux only")
@@ -85,7 +84,8 @@ def _faults(shown: Shown, machine: Machine, service: Service, harm: Harm) -> lis
     return wrong
 
 
-@pytest.mark.parametrize("harm", shortened(HARMS, 1), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", HARMS, ids=str)
 def test_no_answer_does_harm(harm: Harm, service: Service, commands: Commands, tmp_path: Path) -> None:
     """Each command ends, with a code that says what it came to; it shows and writes nothing that it should not."""
     asking = [] if harm.late else _asking(service.audience_id)

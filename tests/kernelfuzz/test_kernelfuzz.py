@@ -52,6 +52,7 @@ def test_every_export_is_called() -> None:
     assert exports == set(CALLS)
 
 
+@pytest.mark.slow
 @compiled
 def test_the_kernels_bear_it() -> None:
     """For a moment; the steps of continuous integration take longer."""

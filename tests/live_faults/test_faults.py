@@ -13,12 +13,13 @@ import pytest
 from audiencekit.delivery.faults import FAULTS
 from tests.live_faults.cases import CASES, OUTSIDE, At, Case
 from tests.live_faults.run import LAST, MIDDLE, live_run, strike
+from tests.shortened import shortened
 
 PLACES = [*At] if os.environ.get("FAULT_PLACES") == "all" else [At.MIDDLE]
 
 
 @pytest.mark.parametrize("at", PLACES)
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", shortened(CASES, 10), ids=str)
 async def test_a_run_that_meets_a_fault_ends_exact(
     case: Case, at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from tests.raw_service.campaign import Outcome, run_seed
 from tests.raw_service.preloaded import Preloaded
-from tests.shortened import shortened
 
 SEEDS = [("upload", 194), ("sync", 240), ("forget", 144)]
 
@@ -21,7 +20,8 @@ async def run(command: str, seed: int) -> Outcome:
         await preloaded.end()
 
 
-@pytest.mark.parametrize(("command", "seed"), shortened(SEEDS, 1))
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "seed"), SEEDS)
 def test_complete_means_exactly_the_people_of_the_source(command: str, seed: int) -> None:
     """Whatever it answers: a run that says complete has put in, or taken out, these and no others."""
     outcome = asyncio.run(run(command, seed))

@@ -30,6 +30,7 @@ def _count(kind: ValueKind) -> int:
     return COUNTS.get(kind.name, OTHERS)
 
 
+@pytest.mark.slow
 @each_case("kind", MIXED)
 def test_both_paths_say_the_same(kind: ValueKind) -> None:
     """No value of any kind is decided otherwise than by the definition."""

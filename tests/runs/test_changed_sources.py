@@ -15,6 +15,7 @@ from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES, ROWS, begin, members, rewrite_journal, sent
+from tests.shortened import shortened
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 
@@ -50,7 +51,7 @@ CHANGES: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", shortened(CHANGES, 4))
 async def test_a_source_that_has_changed_is_refused(
     source: Path, emulator: Emulator, settings: Settings, change: str
 ) -> None:

@@ -20,7 +20,7 @@ TIMED_OUT, PASSED_ON, CUT_SHORT, MISCOUNTED, PAGES, OTHERS = 2, 8, 15, 17, 19, 3
 SAMPLED = random.Random(36).sample([(first, second) for first in EFFECTS for second in EFFECTS], PAIRS)
 
 
-@pytest.mark.parametrize("first", shortened(range(0, SEEDS, CHUNK), 3))
+@pytest.mark.parametrize("first", shortened(range(0, SEEDS, CHUNK), 1))
 def test_every_seed_ends_exact(first: int) -> None:
     """0 to 12 faults each, kills included: nothing lost, nothing unexpected, no silent wait, sums that close."""
     wrong = {command_for(seed, None): simulate(seed).differences for seed in range(first, first + CHUNK)}

@@ -85,6 +85,7 @@ def _only_member(path: Path) -> bytes:
         return archive.read(name)
 
 
+@pytest.mark.slow
 @each_case("case", CASES)
 def test_every_file_is_read_whole_or_refused(case: dict[str, Any]) -> None:
     """Rows read are those that `csv` counts; a refusal is of the kind that was judged right."""
@@ -109,6 +110,7 @@ def _answer(batches: Iterator[TextBatch]) -> tuple[Any, ...]:
     return rows, faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("piece_bytes", "most_bytes"), shortened([(500, 4_000), (2_097_152, 2_097_152), (500, 20_000), (1, 8_000)], 1)
 )
@@ -131,6 +133,7 @@ def test_every_file_gets_the_same_answer_in_bulk_as_from_the_careful_reader(
         assert _answer(source.batches()) == careful, path.name
 
 
+@pytest.mark.slow
 @each_case("case", [case for case in CASES if case.get("parameters", {}).get("delimiter")])
 def test_delimiters_are_those_of_the_ground_truth(case: dict[str, Any]) -> None:
     """Unless the file is refused, or the ground truth is wrong about it."""
@@ -178,6 +181,7 @@ def mapped(source: Source) -> dict[str, list[int]]:
     return found | ({"country": [source.mapping.country]} if source.mapping.country is not None else {})
 
 
+@pytest.mark.slow
 @each_case("name", CONTACTS)
 def test_contact_lists_are_recognised(name: str) -> None:
     """Each was read by eye."""

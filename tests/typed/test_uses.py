@@ -14,28 +14,18 @@ from tests.moments import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 USES = 30
+NAMES = ("right_uses", "wrong_uses")
 
 
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
+def _printed_by_mypy(cache: Path) -> str:
     """The messages of mypy about both files."""
-    names = ("right_uses", "wrong_uses")
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path_factory.mktemp("mypy"))]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache)]
     done = subprocess.run(
-        [*command, *(f"tests/typed/{name}.py" for name in names)],
+        [*command, *(f"tests/typed/{name}.py" for name in NAMES)],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
-
-
-@pytest.fixture(scope="module")
-def found(printed: str) -> dict[str, list[int]]:
-    """The lines with an error, by file."""
-    names = ("right_uses", "wrong_uses")
-    errors = re.findall(r"^tests/typed/(\w+)\.py:(\d+): error: ", printed, flags=re.MULTILINE)
-    assert {name for name, _ in errors} <= set(names)
-    return {name: sorted({int(line) for file, line in errors if file == name}) for name in names}
 
 
 def uses(name: str) -> list[int]:
@@ -46,22 +36,17 @@ def uses(name: str) -> list[int]:
 
 
 @pytest.mark.slow
-def test_thirty_right_uses_are_right(found: dict[str, list[int]]) -> None:
-    """Strictly."""
-    assert len(uses("right_uses")) == USES
-    assert found["right_uses"] == []
+def test_right_uses_are_right_and_wrong_ones_are_found(tmp_path: Path) -> None:
+    """Strictly; each in its line, and no line beside. In one test, since mypy takes a minute."""
+    printed = _printed_by_mypy(tmp_path)
+    found = re.findall(r"^tests/typed/(\w+)\.py:(\d+): error: ", printed, flags=re.MULTILINE)
+    assert {name: len(uses(name)) for name in NAMES} == dict.fromkeys(NAMES, USES)
+    assert sorted({(name, int(line)) for name, line in found}) == [("wrong_uses", line) for line in uses("wrong_uses")]
+    _check_endpoints(printed)
 
 
-@pytest.mark.slow
-def test_thirty_wrong_uses_are_found(found: dict[str, list[int]]) -> None:
-    """Each in its line, and no line beside."""
-    assert len(uses("wrong_uses")) == USES
-    assert found["wrong_uses"] == uses("wrong_uses")
-
-
-@pytest.mark.slow
-def test_a_wrong_call_of_an_endpoint_is_told_in_one_line(printed: str) -> None:
-    """With the name of the endpoint, and without the overloads of all the others."""
+def _check_endpoints(printed: str) -> None:
+    """A wrong call of an endpoint is told in one line, with its name, and without the overloads of all the others."""
     lines = (ROOT / "tests/typed/wrong_uses.py").read_text(encoding="utf-8").splitlines()
     calls = {number: re.search(r'client\.\w+\("(\w+)"', line) for number, line in enumerate(lines, start=1)}
     wrong = {number: call[1] for number, call in calls.items() if call}

@@ -6,6 +6,8 @@ import copy
 import shutil
 from pathlib import Path
 
+import pytest
+
 from audiencekit.errors import SnapshotRefused
 from audiencekit.process.crash_points import POINTS, SYNC_POINTS, set_hook
 from tests.audiences.sync.service import Owner, Person, Service, entries_of
@@ -13,6 +15,7 @@ from tests.audiences.sync.service import Owner, Person, Service, entries_of
 OLD, NEW, NEXT = (range(10), range(5, 15), range(8))
 
 
+@pytest.mark.slow
 async def test_no_copy_of_a_run_at_work_goes_on_in_silence(tmp_path: Path) -> None:
     """At whatever point it was made: it is refused before anything is sent, or knows all that the run has done."""
     owner = Owner(tmp_path)

@@ -53,8 +53,9 @@ def test_the_documentation_tells_every_setting() -> None:
 
 
 _CALM = {"delay_seconds": 0.01, "bytes_per_second": 1e6, "skew_seconds": 1, "bytes": 1_000, "depth": 10}
+_SECONDS_OPEN = 41  # keeps its connection open for seconds
 _PLACED = [
-    (number, place.value)
+    pytest.param(number, place.value, marks=[pytest.mark.slow] * (number == _SECONDS_OPEN))
     for number, kind in CATALOGUE.items()
     for place in kind.places
     if place is not Place.CONNECT and number not in (14, 21, 36)

@@ -149,6 +149,7 @@ def test_digits_of_every_script() -> None:
     assert found == digits
 
 
+@pytest.mark.slow
 def test_signs_in_a_number() -> None:
     """A number with a character in it is the one with the sign of the table, and none where that has none."""
     for code in np.flatnonzero(signs()[0x80:] != DOUBT) + 0x80:

@@ -318,6 +318,7 @@ def test_slices_of_a_column() -> None:
     decisions.normalized.validate(full=True)
 
 
+@pytest.mark.slow
 def test_several_threads() -> None:
     """Threads that meet new regions at the same time all get right tables."""
     rows = [(text, country) for text, country in Numbers(random.Random(7), FEW).rows(300)]

@@ -60,6 +60,7 @@ def page(written: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
     return (written / f"{request.param}.html").as_uri(), PAGES[request.param]
 
 
+@pytest.mark.slow
 def test_all_its_numbers_are_those_of_the_documents(day: BadDay) -> None:
     """Of rows, losses, kinds and their overlap, requests, members and sizes; and nothing of the day is missing."""
     page = PageNumbers(report_page(day.document, expiry=day.expiry))
