@@ -48,11 +48,7 @@ def vectors(rule_set: str, kind: str | None) -> None:
 
 @click.command(
     cls=Command,
-    examples=(
-        "verify list.csv hashed.csv --country DE",
-        "verify --command 'python3 my_hash.py' --kind email",
-        "verify --sql 'sha256(lower(trim(value)))' --kind email",
-    ),
+    examples=("verify list.csv hashed.csv --country DE", "verify --command 'python3 my_hash.py' --kind email"),
 )
 @click.argument("raw", metavar="[RAW", required=False, type=SourcePath())
 @click.argument("hashed", metavar="HASHED]", required=False, type=SourcePath())
@@ -74,8 +70,8 @@ def vectors(rule_set: str, kind: str | None) -> None:
 @click.option("--country", help="Country of phone numbers without a country code: DE, or Germany.")
 @click.option("--country-column", metavar="NAME", shell_complete=columns_of, help="Column of RAW with the countries.")
 @click.option("--command", metavar="CMD", help="Program that gets the vectors, in place of two lists.")
-@click.option("--sql", metavar="EXPRESSION", help="DuckDB's digest of `value` and `country`; it gets the vectors, too.")
-@click.option("--url", metavar="URL", help="Server on this machine that gets the vectors, too.")
+@click.option("--sql", metavar="EXPRESSION", help="Digest of `value` and `country` in DuckDB, for the vectors.")
+@click.option("--url", metavar="URL", help="Server on this machine that gets the vectors.")
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind if kind.is_hashed]), help="Kind of the vectors.")
 @json_option
 def verify(
