@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         resume_erasure_async as resume_erasure_async,
     )
     from audiencekit.audiences.erasure.receipt import Receipt as Receipt
+    from audiencekit.audiences.overlap import overlap as overlap
     from audiencekit.audiences.runs import resume as resume, resume_async as resume_async
     from audiencekit.audiences.setups.one_audience import SetupReport as SetupReport
     from audiencekit.audiences.setups.running import (
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
     from audiencekit.planning.options import Keywords as Keywords
     from audiencekit.process.startup import prevent_dumps as prevent_dumps
+    from audiencekit.reporting.overlap import Overlap as Overlap
     from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Plan as Plan, Report as Report
     from audiencekit.reporting.verification import Verification as Verification
@@ -63,6 +65,7 @@ _NAMES = {
     "audiencekit.audiences.do_not_reach": "do_not_reach_upload do_not_reach_upload_async",
     "audiencekit.audiences.erasure.forgetting": "forget forget_async resume_erasure resume_erasure_async",
     "audiencekit.audiences.erasure.receipt": "Receipt",
+    "audiencekit.audiences.overlap": "overlap",
     "audiencekit.audiences.runs": "resume resume_async",
     "audiencekit.audiences.setups.one_audience": "SetupReport",
     "audiencekit.audiences.setups.running": "plan_setup run_setup run_setup_async",
@@ -81,6 +84,7 @@ _NAMES = {
     "audiencekit.mirror.opening": "open_state",
     "audiencekit.pipeline": "check prepare upload upload_async",
     "audiencekit.planning.options": "Keywords",
+    "audiencekit.reporting.overlap": "Overlap",
     "audiencekit.reporting.progress": "NoProgress Progress",
     "audiencekit.reporting.report": "Plan Report",
     "audiencekit.reporting.verification": "Verification",

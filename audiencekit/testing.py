@@ -1,6 +1,6 @@
-"""A pytest fixture for tests of clients: an emulator of the ads API, in a thread of its own.
+"""Pytest fixtures: an emulator of the ads API for tests of clients, and a check of pipelines that hash identifiers.
 
-Name it in `conftest.py`: `pytest_plugins = ["audiencekit.testing"]`. Needs the package `pytest`.
+Name them in `conftest.py`: `pytest_plugins = ["audiencekit.testing"]`. Needs the package `pytest`.
 
 PYTEST_DONT_REWRITE: it asserts nothing, and may be imported before it is a plugin.
 """
@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shlex
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from audiencekit.conformance.verifying import Hash, verify_command, verify_function
 from audiencekit.emulator import Emulator, EmulatorOptions
+from audiencekit.errors import InputOutputFailed, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +97,40 @@ def start_ads_emulator() -> Iterator[Callable[[EmulatorOptions], RunningEmulator
     """Give a function that starts emulators with options of their own; all end with the test."""
     with contextlib.ExitStack() as running:
         yield lambda options: running.enter_context(run_emulator(options))
+
+
+def assert_conforms(pipeline: Hash | str | Sequence[str], *kinds: str, country: str | None = None) -> None:
+    """Fail the test unless `pipeline` makes the right digest of every vector of each of `kinds`.
+
+    It is a function as for `audiencekit.verify_function`, or a program as for `verify_command`, in words or as a line.
+    The failure names the classes of faults, how many vectors have each, and the remedies. It shows no traceback, and
+    no vector. `country` is that of numbers without a code. Raises UsageError for an unknown kind, for none, and for a
+    program that is not found.
+    """
+    __tracebackhide__ = True
+    if not kinds:
+        raise UsageError("no kind was given", hint="give the kinds that the pipeline hashes, such as 'email'")
+    failures = list(_failures(pipeline, kinds, country))
+    if failures:
+        pytest.fail("\n\n".join(failures), pytrace=False)
+
+
+def _failures(pipeline: Hash | str | Sequence[str], kinds: Sequence[str], country: str | None) -> Iterator[str]:
+    for kind in kinds:
+        try:
+            if callable(pipeline):
+                found = verify_function(pipeline, kind=kind, country=country)
+            else:
+                words = shlex.split(pipeline) if isinstance(pipeline, str) else pipeline
+                found = verify_command(words, kind=kind, country=country)
+        except InputOutputFailed as error:
+            yield f"{kind}: {error}; {error.hint}"
+            continue
+        if found.verdict != "right":
+            yield f"{kind}: {found.to_text()}"
+
+
+@pytest.fixture(scope="session")
+def conformance() -> Callable[..., None]:
+    """Give `assert_conforms`, which fails the test with the faults of a pipeline."""
+    return assert_conforms

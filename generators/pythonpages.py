@@ -58,6 +58,11 @@ PAGES: Final = (
             ),
             Topic("Sync and renew", ("audiences.sync.sync",), "Guide: [sync](../sync.md)."),
             Topic(
+                "Compare lists and audiences",
+                ("audiences.overlap",),
+                "Guide: [compare lists and audiences](../sync.md#compare-lists-and-audiences).",
+            ),
+            Topic(
                 "Erase people",
                 ("audiences.erasure.forgetting", "audiences.erasure.receipt"),
                 "Guide: [erasure](../erasure.md), with the meaning of each count of "
@@ -100,6 +105,11 @@ PAGES: Final = (
                 "Verifications",
                 ("reporting.verification",),
                 "Guide: [check your own pipeline](../verify.md).",
+            ),
+            Topic(
+                "Overlaps",
+                ("reporting.overlap",),
+                "Guide: [compare lists and audiences](../sync.md#compare-lists-and-audiences).",
             ),
             Topic(
                 "The API",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import textwrap
 import threading
@@ -14,8 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from audiencekit import load_settings, upload
+from audiencekit.conformance.fault_classes import BY_CODE
 from audiencekit.emulator import EmulatorOptions
-from audiencekit.testing import RunningEmulator, run_emulator
+from audiencekit.errors import UsageError
+from audiencekit.testing import RunningEmulator, assert_conforms, run_emulator
 
 pytest_plugins = ["audiencekit.testing", "pytester"]
 
@@ -92,3 +95,60 @@ def test_a_project_of_its_own_uses_it(pytester: pytest.Pytester) -> None:
     """As a plugin, with options overridden, as the documentation shows it."""
     pytester.makepyfile(textwrap.dedent(OWN_TEST))
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+OWN_PIPELINES = """
+    import hashlib, sys
+
+    import audiencekit
+
+    pytest_plugins = ["audiencekit.testing"]
+
+    def sha256(text):
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def right(kind):
+        return lambda text, country: audiencekit.hash_identifier(kind, text, country=country)
+
+    def test_right(conformance):
+        conformance(right("handle"), "handle")
+        conformance(right("device_id"), "device_id", country="DE")
+
+    def test_function(conformance):
+        conformance(lambda text, country: sha256(text.lower()), "handle", "platform_id")
+
+    def test_program(conformance):
+        script = "import hashlib, sys\\nfor line in sys.stdin: print(hashlib.sha256(line.strip().encode()).hexdigest())"
+        conformance([sys.executable, "-c", script], "device_id")
+
+    def test_line(conformance):
+        conformance(f"'{sys.executable}' -c 'raise SystemExit(7)'", "handle")
+"""
+
+
+def test_a_pipeline_is_checked_in_a_project_of_its_own(pytester: pytest.Pytester) -> None:
+    """A failure names the kind, the faults with their remedies, and the exit code of a program; and no vector."""
+    pytester.makepyfile(textwrap.dedent(OWN_PIPELINES))
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n0")
+    done.assert_outcomes(passed=1, failed=3)
+    told = done.stdout.str()
+    _, *sections = re.split(r"^_+ test_(\w+) _+$", told.partition("short test summary")[0], flags=re.MULTILINE)
+    parts = dict(zip(sections[::2], sections[1::2], strict=True))
+    assert list(parts) == ["function", "program", "line"]
+    for kind, code in (("handle", "at_sign"), ("platform_id", "white_space")):
+        assert f"{kind}: " in parts["function"]
+        assert f"{BY_CODE[code].message}; {BY_CODE[code].remedy}" in parts["function"]
+    assert f"most would be mended so: {BY_CODE['case'].remedy}" in parts["program"]
+    assert "handle: the program ended with exit code 7; run it by itself" in parts["line"]
+    assert not any(word in part for part in parts.values() for word in ("Traceback", "assert_conforms", "@example"))
+
+
+def test_a_pipeline_is_checked_with_a_kind_and_a_program_that_is_there() -> None:
+    """A test that checks nothing passes for no reason."""
+    for call in (
+        lambda: assert_conforms(str),
+        lambda: assert_conforms(str, "name"),
+        lambda: assert_conforms("no-such", "email"),
+    ):
+        with pytest.raises(UsageError):
+            call()

@@ -36,7 +36,13 @@ SECTIONS: Final = {
         "forget": "erasure",
         "prepare": "check",
     },
-    "Audiences": {"audiences": "audiences", "flexible": "flexible", "renew": "sync", "expiry": "sync"},
+    "Audiences": {
+        "audiences": "audiences",
+        "flexible": "flexible",
+        "renew": "sync",
+        "expiry": "sync",
+        "overlap": "overlap",
+    },
     "Runs": {
         "runs": "runs",
         "report": "runs",

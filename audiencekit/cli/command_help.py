@@ -31,8 +31,8 @@ _UNGROUPED: Final = 10  # options of a command that need no groups
 # Shown by `--help` of a command that has more; the rest is for `--help-all`.
 _EVERYDAY: Final = frozenset(
     {
-        *("columns", "country", "ignore", "hashed", "sheet", "consent_column", "suppress", "audience", "operation"),
-        *("replace", "run_id", "rejections", "doctor", "html", "dry_run", "out", "as_json"),
+        *("columns", "country", "ignore", "hashed", "sheet", "consent_column", "suppress", "audience", "audiences"),
+        *("operation", "replace", "run_id", "rejections", "doctor", "html", "dry_run", "out", "as_json"),
     }
 )
 _ALL: Final = "audiencekit.help_all"  # in the meta of a context

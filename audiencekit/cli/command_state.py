@@ -18,7 +18,7 @@ _WITHOUT: Final = frozenset({"state", "demo", "emulator", "hash", "verify", "vec
 # These only look at the state: they never wait for another command, and what they would note is dropped.
 _LOOKING: Final = frozenset(
     {
-        *("check", "prepare", "runs", "report", "expiry", "doctor", "whoami", "api", "activity", "key show"),
+        *("check", "prepare", "runs", "report", "expiry", "overlap", "doctor", "whoami", "api", "activity", "key show"),
         *("erasure show", "forgotten show", "audiences list", "audiences show", "audiences wait"),
         *("do-not-reach show", "flexible check", "flexible list", "flexible show"),
     }

@@ -204,17 +204,27 @@ def reading_options(function: F) -> F:
     )(function)
 
 
+_PHONE_VALIDITY = reading_option(
+    "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
+    help="Take phone numbers in assigned ranges only, or all of a possible length.",
+)  # fmt: skip
+
+
+def several_lists_options(function: F) -> F:
+    """SOURCE, of which each is a list of its own or none is given, and how to read all of them."""
+    return stacked(
+        click.argument("source", metavar="[SOURCE]...", nargs=-1, type=SourcePath()), reading_options, _PHONE_VALIDITY
+    )(function)
+
+
 def source_options(function: F) -> F:
     """SOURCE, which is one file, several, or - for standard input, how to read it, and how strictly."""
     return stacked(
         click.argument("source", metavar="SOURCE...", nargs=-1, type=SourcePath()),
         reading_options,
-        reading_option(
-            "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
-            help="Take phone numbers in assigned ranges only, or all of a possible length.",
-        ),
+        _PHONE_VALIDITY,
         needs_source,
-    )(function)  # fmt: skip
+    )(function)
 
 
 _OPERATIONS = (

@@ -48,6 +48,15 @@ def audience_option(help_text: str = "The custom audience.") -> Callable[[F], F]
 audience_filter: Final = click.option(
     "--audience", metavar=PLACE, type=audience_type, shell_complete=audiences, help="Only those of this audience."
 )
+audience_choices: Final = click.option(
+    "--audience",
+    "audiences",
+    metavar=PLACE,
+    type=audience_type,
+    multiple=True,
+    shell_complete=audiences,
+    help="An audience under sync; repeatable.",
+)
 audience_argument: Final = click.argument("audience", metavar=PLACE, type=audience_type, shell_complete=audiences)
 
 

@@ -70,9 +70,9 @@ def vectors(rule_set: str, kind: str | None) -> None:
 @click.option("--country", help="Country of phone numbers without a country code: DE, or Germany.")
 @click.option("--country-column", metavar="NAME", shell_complete=columns_of, help="Column of RAW with the countries.")
 @click.option("--command", metavar="CMD", help="Program that gets the vectors, in place of two lists.")
-@click.option(
-    "--kind", type=click.Choice([kind.value for kind in Kind if kind.is_hashed]), help="Kind of the vectors for CMD."
-)
+@click.option("--sql", metavar="EXPRESSION", help="Digest of `value` and `country` in DuckDB, for the vectors.")
+@click.option("--url", metavar="URL", help="Server on this machine that gets the vectors.")
+@click.option("--kind", type=click.Choice([kind.value for kind in Kind if kind.is_hashed]), help="Kind of the vectors.")
 @json_option
 def verify(
     raw: str | None,
@@ -82,27 +82,35 @@ def verify(
     country: str | None,
     country_column: str | None,
     command: str | None,
+    sql: str | None,
+    url: str | None,
     kind: str | None,
     as_json: bool,
 ) -> None:
     """Check the digests of your own pipeline, and name its faults.
 
     HASHED holds the digests of the people in RAW, row by row or in any order. Both are read here and nowhere else. CMD
-    gets invented values, one a line, and prints one digest a line.
+    gets invented values, one a line, and prints one digest a line. A server gets them so in a POST.
     """
     try:
-        if command is not None:
+        given = {"command": command, "sql": sql, "url": url}
+        if pipelines := {name: text for name, text in given.items() if text is not None}:
             if raw is not None or columns or hashed_columns or country_column is not None:
                 raise UsageError(
-                    "`command=` gets the vectors, and no list", hint="leave out the lists and their columns"
+                    f"`{next(iter(pipelines))}=` gets the vectors, and no list",
+                    hint="leave out the lists and their columns",
                 )
-            found = _of_command(command, kind, country)
+            found = _of_vectors(pipelines, kind, country)
         else:
             if raw is None or hashed is None:
-                raise UsageError("two lists are needed: RAW and HASHED", hint="or give `command=CMD` and `kind=KIND`")
+                raise UsageError(
+                    "two lists are needed: RAW and HASHED",
+                    hint="or give `kind=KIND` with `command=CMD`, `sql=EXPRESSION` or `url=URL`",
+                )
             if kind is not None:
                 raise UsageError(
-                    "`kind=` is for `command=`", hint="leave it out: lists have the kinds of their columns"
+                    "`kind=` is for `command=`, `sql=` and `url=`",
+                    hint="leave it out: lists have the kinds of their columns",
                 )
             found = _of_lists(raw, hashed, columns, hashed_columns, country, country_column)
     except AudiencekitError as error:
@@ -114,13 +122,20 @@ def verify(
     sys.exit(found.exit_code)
 
 
-def _of_command(command: str, kind: str | None, country: str | None) -> Verification:
-    from audiencekit.conformance.verifying import verify_command
+def _of_vectors(pipelines: dict[str, str], kind: str | None, country: str | None) -> Verification:
+    from audiencekit.conformance.verifying import verify_command, verify_sql, verify_url
 
+    if len(pipelines) > 1:
+        raise UsageError("several pipelines were given", hint="give one of `command=`, `sql=` and `url=`")
+    [(name, text)] = pipelines.items()
     if kind is None:
-        raise UsageError("`command=` needs `kind=KIND`", hint="a program gets values of one kind")
+        raise UsageError(f"`{name}=` needs `kind=KIND`", hint="a pipeline gets values of one kind")
+    if name == "sql":
+        return verify_sql(text, kind=kind, country=country)
+    if name == "url":
+        return verify_url(text, kind=kind, country=country)
     try:
-        words = shlex.split(command)
+        words = shlex.split(text)
     except ValueError:
         raise UsageError("a quote in `command=CMD` is not closed") from None
     return verify_command(words, kind=kind, country=country)

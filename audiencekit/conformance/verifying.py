@@ -1,16 +1,18 @@
-"""Verify a pipeline: two lists of the same people, or a function or a program that gets the vectors.
+"""Verify a pipeline: two lists of the same people, or a function, program, SQL expression or server for the vectors.
 
-A list is compared in this process alone. A function or a program of others gets invented people only.
+A list is compared in this process alone. What others have written gets invented people only.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +35,7 @@ from audiencekit.sources.columns.header import compare_key, named_kind
 from audiencekit.sources.files import AnySource, LookedAtFile, items_of, look_at_files
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import FoundColumns, Source, open_source
+from audiencekit.text import install_extra
 
 Hash = Callable[[str, str | None], str | None]
 
@@ -265,7 +268,7 @@ def _found(code: str, column: str, rows: int, of: int) -> FoundFault:
     )
 
 
-# --- A function or a program, which gets the vectors ---
+# --- A function, a program, an expression or a server, which gets the vectors ---
 
 
 def verify_function(function: Hash, *, kind: str, country: str | None = None) -> Verification:
@@ -302,12 +305,16 @@ def verify_command(words: Sequence[str], *, kind: str, country: str | None = Non
         raise UsageError("the program is not found", hint="name a program of PATH, or an absolute path")
     vectors = [vector for vector in _vectors(kind, country, of_all=False) if _is_line(vector.input)]
     lines = _run([program, *words[1:]], [vector.input for vector in vectors])
+    _refuse_other_count("the program printed", lines, vectors)
+    return _verify_vectors(vectors, [line or None for line in lines])
+
+
+def _refuse_other_count(what: str, lines: Sequence[str], vectors: Sequence[Vector]) -> None:
     if len(lines) != len(vectors):
         raise InputOutputFailed(
-            f"the program printed {len(lines):,} lines for {len(vectors):,} values",
-            hint="print one line for each line, a blank one for a value that is refused",
+            f"{what} {len(lines):,} lines for {len(vectors):,} values",
+            hint="give one line for each line, a blank one for a value that is refused",
         )
-    return _verify_vectors(vectors, [line or None for line in lines])
 
 
 def _vectors(kind: str, country: str | None, *, of_all: bool) -> list[Vector]:
@@ -356,6 +363,130 @@ def _write(process: subprocess.Popen[bytes], texts: Sequence[str]) -> None:
             pipe.write("".join(f"{text}\n" for text in texts).encode())
     except OSError:  # it has ended, and its exit code or its lines say why
         return
+
+
+# It can read no file, load no extension and no variable of this process, and change none of these.
+_SEALED_OFF: Final[dict[str, Any]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+}
+_TRY: Final = "try it in DuckDB: `SELECT (EXPRESSION) FROM vectors`, whose columns are value and country"
+
+
+def verify_sql(expression: str, *, kind: str, country: str | None = None) -> Verification:
+    """Let DuckDB compute a SQL expression for each vector of `kind`, and compare the digests that it gives.
+
+    The vectors are the table `vectors(value, country)`. The expression gives text, or NULL for a value that it refuses.
+    The database is in memory, and reads and writes nothing else. `country` is that of `verify_function`. Raises
+    UsageError where the package duckdb is missing and for an expression that does not give one text for each vector.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("a SQL expression needs the package duckdb", hint=install_extra("duckdb")) from None
+    vectors = _vectors(kind, country, of_all=True)
+    given = pa.table(
+        {
+            "number": pa.array(range(len(vectors)), pa.int64()),
+            "value": pa.array([vector.input for vector in vectors], pa.string()),
+            "country": pa.array([vector.country for vector in vectors], pa.string()),
+        }
+    )
+    with duckdb.connect(":memory:", config=_SEALED_OFF) as database:
+        database.register("given", given)
+        database.execute("CREATE TABLE vectors AS SELECT * FROM given")
+        database.unregister("given")
+        database.execute("SET lock_configuration = true")
+        query = f"SELECT number, ({expression}\n) FROM vectors"  # noqa: S608 (it is the caller's)
+        try:
+            statements = database.extract_statements(query)
+            rows: list[tuple[Any, ...]] = database.execute(query).fetchall() if len(statements) == 1 else []
+        except duckdb.Error as error:
+            refusal = type(error).__name__  # its text may quote the expression, and a salt in it
+        else:
+            refusal = ""
+    if refusal:
+        raise UsageError(f"DuckDB refuses the expression ({refusal})", hint=_TRY)
+    return _verify_vectors(vectors, _texts_of(rows, len(vectors)))
+
+
+def _texts_of(rows: Sequence[tuple[Any, ...]], count: int) -> list[str | None]:
+    """Return the text of each vector, in their order. Raises UsageError for anything else."""
+    if any(len(row) != 2 for row in rows) or sorted(str(row[0]) for row in rows) != sorted(map(str, range(count))):
+        raise UsageError("the expression does not give one text for each value", hint=_TRY)
+    if not all(isinstance(row[1], str | None) for row in rows):
+        raise UsageError("the expression does not give text", hint="make text of the digest: sha256(…) or hex(…)")
+    return [text for _, text in sorted(rows, key=lambda row: row[0])]
+
+
+_POSTED_LINES: Final = 1_000  # of a request
+_PATIENCE_SECONDS: Final = 60.0  # without a byte of the answer
+
+
+def verify_url(url: str, *, kind: str, country: str | None = None) -> Verification:
+    """Post the vectors of `kind` to a server on this machine, and compare the digests that it answers.
+
+    The body of a request has 1,000 values at most, one a line in UTF-8, and the answer has a line for each, a blank one
+    for a value that is refused. The vectors are those of `verify_command`. Raises UsageError for an address that is not
+    http:// on this machine, InputOutputFailed for a server that does not answer so.
+    """
+    address = _read_loopback(url)
+    vectors = [vector for vector in _vectors(kind, country, of_all=False) if _is_line(vector.input)]
+    lines: list[str] = []
+    for begin in range(0, len(vectors), _POSTED_LINES):
+        asked = vectors[begin : begin + _POSTED_LINES]
+        answered = _post(address, [vector.input for vector in asked])
+        _refuse_other_count("the server answered", answered, asked)
+        lines += answered
+    return _verify_vectors(vectors, [line or None for line in lines])
+
+
+def _read_loopback(url: str) -> SplitResult:
+    """Return the parts of an address of this machine; its text is not repeated, as it may hold a password."""
+    address = None
+    try:
+        address = urlsplit(url)
+        host, _ = address.hostname or "", address.port
+    except ValueError:
+        host = ""
+    if address is None or address.scheme != "http" or address.username is not None or not _is_loopback(host):
+        raise UsageError("`url=` is not an address of this machine", hint="write it like http://127.0.0.1:8000/hash")
+    return address
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _post(address: SplitResult, texts: Sequence[str]) -> list[str]:
+    """Return the lines that the server answers. No proxy and no redirect is followed. Raises InputOutputFailed."""
+    import http.client
+
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_PATIENCE_SECONDS)
+    path = (address.path or "/") + (f"?{address.query}" if address.query else "")
+    body = "".join(f"{text}\n" for text in texts).encode()
+    failure = ""
+    try:
+        connection.request("POST", path, body, {"Content-Type": "text/plain; charset=utf-8"})
+        answer = connection.getresponse()
+        content = answer.read(_MOST_BYTES + 1)
+        if answer.status != http.client.OK:
+            failure = f"the server answered with status {answer.status}"
+        elif len(content) > _MOST_BYTES:
+            failure = f"the server answered more than {_MOST_BYTES:,} bytes"
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        failure = f"the server does not answer ({type(error).__name__})"
+    finally:
+        connection.close()
+    if failure:
+        raise InputOutputFailed(failure, hint="a POST with one value a line gets one digest a line, with status 200")
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 @guarded

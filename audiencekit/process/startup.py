@@ -101,6 +101,9 @@ def _let_messages_be_lost() -> None:
         sys.stderr = io.TextIOWrapper(file, stream.encoding, "backslashreplace", line_buffering=True)
 
 
+_TOLD_OF: Final = "_duckdb"  # made with nanobind, which tells of each object that is in a circle at the end
+
+
 def end_own_process(code: int) -> None:
     """No last search for circles: with the process all of them go. An interruption now ends with its `code` at once.
 
@@ -108,7 +111,8 @@ def end_own_process(code: int) -> None:
     ignored when the process began, as SIGHUP is under `nohup`, stays ignored.
     """
     release_reserve()
-    gc.freeze()
+    if _TOLD_OF not in sys.modules:
+        gc.freeze()
     if threading.current_thread() is threading.main_thread():
         for ending in ENDINGS:
             if signal.getsignal(ending) is not signal.SIG_IGN:

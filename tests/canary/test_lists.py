@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.machine import look_at_machine
+from audiencekit.audiences.overlap import overlap
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.pipeline import check, prepare, upload_async
@@ -50,6 +51,26 @@ def test_check_and_prepare_show_nothing(tmp_path: Path, printed: Printed, spoole
     assert leaks_by_place(shown) == {}
     for file, content in files_in(tmp_path, but=source).items():
         assert leaks(content, hashes_allowed=file.startswith("out/re")) == [], file
+    assert leaks(bytes(spooled)) == []
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_overlap_shows_nothing(tmp_path: Path, printed: Printed, spooled: bytearray, name: str) -> None:
+    """A list that is compared with a copy of itself: result, files, logs and errors hold no marker and no hash."""
+    sources = [tmp_path / "source", tmp_path / "copy"]
+    for source in sources:
+        source.write_bytes(SOURCES[name])
+    settings = load_settings({}, directory=tmp_path, state_dir=tmp_path / "state")
+    shown: dict[str, bytes] = {}
+    try:
+        found = overlap(*sources, settings=settings)
+        shown["result"] = json.dumps(found.to_json()).encode() + found.to_text().encode() + repr(found).encode()
+    except AudiencekitError as error:
+        shown["error"] = frames_of(error) + error.hint.encode()
+    shown |= printed()
+    assert leaks_by_place(shown) == {}
+    for file, content in files_in(tmp_path, but=sources[0]).items():
+        assert file == "copy" or leaks(content) == [], file
     assert leaks(bytes(spooled)) == []
 
 

@@ -46,6 +46,10 @@ def test_the_json_document_has_the_faults(run: Run, tmp_path: Path) -> None:
         ("--command", "true"),
         ("--command", "'true", "--kind", "email"),
         ("--command", "true", "--kind", "email", "--country-column", "land"),
+        ("--sql", "value"),
+        ("--sql", "value", "--url", "http://127.0.0.1:9/", "--kind", "email"),
+        ("raw.csv", "hashed.csv", "--sql", "value", "--kind", "email"),
+        ("--url", "http://example.com/", "--kind", "email"),
     ],
 )
 def test_lists_and_a_program_exclude_each_other(run: Run, words: tuple[str, ...]) -> None:
@@ -53,6 +57,12 @@ def test_lists_and_a_program_exclude_each_other(run: Run, words: tuple[str, ...]
     done = run("verify", *words)
     assert done.returncode == 2
     assert done.stderr.startswith("error:")
+
+
+def test_an_expression_is_checked_and_nothing_else_is_said(run: Run) -> None:
+    """Neither by DuckDB at the end of the process."""
+    done = run("verify", "--sql", "sha256(lower(value))", "--kind", "handle")
+    assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (3, "verdict: wrong", "")
 
 
 def test_vectors_are_lines_of_json(run: Run) -> None:

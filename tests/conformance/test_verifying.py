@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 import audiencekit
-from audiencekit.conformance.verifying import verify_command
+from audiencekit.conformance.verifying import verify_command, verify_function, verify_sql, verify_url
 from audiencekit.errors import InputOutputFailed, MappingRefused, UsageError
 from tests.cases import each_case
 
@@ -151,3 +155,123 @@ def test_a_program_that_is_missing_is_told() -> None:
     """No program of the working directory is started."""
     with pytest.raises(UsageError, match="not found"):
         verify_command(["./no-such-program"], kind="handle")
+
+
+EMAIL = "sha256(lower(trim(value)))"
+
+
+def test_a_sql_expression_gets_values_and_countries() -> None:
+    """Each in its row, whatever order the database has; a NULL is a refusal, and a comment at the end does no harm."""
+    given = {"kind": "phone_number", "country": "DE"}
+    chosen = verify_function(lambda text, country: _digest(text) if country == "DE" else None, **given)
+    assert verify_sql("CASE WHEN country = 'DE' THEN sha256(value) END -- as we do", **given) == chosen
+    assert chosen.right > 10
+
+
+@each_case(
+    "expression",
+    [
+        "sha256(nothing)",
+        "max(value)",
+        "42",
+        "value, country",
+        "value) FROM vectors; SELECT 1; SELECT number, ('x'",
+        "SELECT content FROM read_text('{file}')",
+        "SELECT c FROM '{file}' AS t(c)",
+        "SELECT any_value(value) FROM given",
+        "x') FROM vectors; COPY vectors TO '{file}'; SELECT number, ('x'",
+        "x') FROM vectors; SET enable_external_access = true; SELECT number, ('x'",
+    ],
+)
+def test_an_expression_that_gives_no_digests_or_reaches_out_is_refused(expression: str, tmp_path: Path) -> None:
+    """Neither files nor the variables of this process are there; the text of the expression is not repeated."""
+    file = tmp_path / "secret.csv"
+    file.write_text("c\nsecret\n")
+    with pytest.raises(UsageError) as caught:
+        verify_sql(expression.replace("{file}", str(file)), kind="handle")
+    assert "secret" not in f"{caught.value}{caught.value.hint}"
+    assert file.read_text() == "c\nsecret\n"
+
+
+def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is optional."""
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(UsageError, match="duckdb") as caught:
+        verify_sql(EMAIL, kind="email")
+    assert "'.[duckdb]'" in caught.value.hint
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Hashes each line; the path says what goes wrong."""
+
+    def do_POST(self) -> None:
+        given = self.rfile.read(int(self.headers["Content-Length"])).decode().removesuffix("\n").split("\n")
+        assert len(given) <= 1_000
+        digests = [_digest(line.lower()) for line in given]
+        ends = {"/crlf": "\r\n", "/short": "\n"}
+        body = ends.get(self.path, "\n").join(digests[1:] if self.path == "/short" else digests)
+        status = {"/away": 302, "/broken": 500}.get(self.path, 200)
+        self.send_response(status)
+        self.send_header("Location", "http://127.0.0.1:9/")
+        self.end_headers()
+        self.wfile.write((body + ("" if self.path == "/bare" else "\n")).encode())
+
+    def log_request(self, code: object = "-", size: object = "-") -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{serving.server_port}"
+        serving.shutdown()
+        thread.join()
+
+
+def test_a_server_gets_the_vectors_in_parts(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With any line break, and without one at the end; no proxy takes part."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9/")
+    script = "import hashlib, sys\nfor line in sys.stdin: print(hashlib.sha256(line[:-1].lower().encode()).hexdigest())"
+    wanted = verify_command([sys.executable, "-c", script], kind="platform_id")
+    assert wanted.right + wanted.wrong > 2_000
+    assert [verify_url(server + path, kind="platform_id") for path in ("/crlf", "/bare")] == [wanted, wanted]
+
+
+@each_case("path, words", [("/away", "302"), ("/broken", "500"), ("/short", "lines for")])
+def test_a_server_that_answers_otherwise_is_an_error(server: str, path: str, words: str) -> None:
+    """Redirects are not followed."""
+    with pytest.raises(InputOutputFailed, match=words):
+        verify_url(server + path, kind="handle")
+
+
+def test_a_server_that_is_not_there_is_an_error() -> None:
+    """Its port was closed."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
+        with pytest.raises(InputOutputFailed, match="does not answer"):
+            verify_url(url, kind="handle")
+
+
+@each_case(
+    "url",
+    [
+        "http://example.com/",
+        "https://127.0.0.1/",
+        "http://user:secret@127.0.0.1/",
+        "http://127.0.0.1.example.com/",
+        "http://127.0.0.1:port/",
+        "http://[::1/",
+        "http://0.0.0.0/",
+        "http://localhost.example/",
+        "127.0.0.1:80",
+        "",
+    ],
+)
+def test_vectors_go_to_this_machine_only(url: str) -> None:
+    """The address is not repeated: it may hold a password."""
+    with pytest.raises(UsageError, match="this machine") as caught:
+        verify_url(url, kind="handle")
+    assert "secret" not in f"{caught.value}{caught.value.hint}"

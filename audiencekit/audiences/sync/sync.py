@@ -180,10 +180,11 @@ class Expiry:
 
 def is_under_sync(audience_id: str, settings: Settings) -> bool:
     """Whether this state directory has a snapshot of the audience. Without any snapshot, no state key is made."""
-    return (settings.state_dir / SNAPSHOTS).exists() and _store(audience_id, settings).exists()
+    return (settings.state_dir / SNAPSHOTS).exists() and snapshot_store(audience_id, settings).exists()
 
 
-def _store(audience_id: str, settings: Settings) -> SnapshotStore:
+def snapshot_store(audience_id: str, settings: Settings) -> SnapshotStore:
+    """Return the place of the snapshot of an audience, which may have none. Raises UsageError for an invalid id."""
     check_identifier("audience", audience_id)
     key = find_state_key(settings.state_dir, settings.key)
     return SnapshotStore(settings.state_dir, settings.require_account(), audience_id, key)
@@ -197,7 +198,7 @@ def expiry(*, audience: str, settings: Settings | None = None, now: datetime | N
     """
     settings = settings or load_settings()
     audience_id = KnownAudiences(settings.state_dir, settings.account_id).find(audience)
-    store = _store(audience_id, settings)
+    store = snapshot_store(audience_id, settings)
     if not store.exists():
         raise PlanRefused("the audience is not under sync", hint="`audiencekit sync SOURCE --audience ID` begins it")
     with closing(store.open()) as snapshot:
