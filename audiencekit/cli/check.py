@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
-from audiencekit.cli.command_help import Command
+from audiencekit.cli.command_help import Command, given_words
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.main import manner
 from audiencekit.cli.options import (
@@ -119,17 +120,30 @@ def check(
         write_plan_page(html, plan.to_json(), share=share)
     show_plan(plan, as_json=as_json)
     if not plan.refusals:
-        _suggest(plan, is_lossy=bool(plan.rows.rejected) and not doctor)
+        is_examined = doctor or rejections is not None
+        _suggest(plan, given_words({"source", *given}), is_lossy=bool(plan.rows.rejected) and not is_examined)
     sys.exit(plan.exit_code)
 
 
-def _suggest(plan: Plan, *, is_lossy: bool) -> None:
-    """Suggest the next command. It is no upload while a consent column of the list is not decided on."""
+def _suggest(plan: Plan, words: list[str], *, is_lossy: bool) -> None:
+    """Suggest the next command, with the list and the options of this one.
+
+    It is no upload while a consent column of the list is not decided on, or an option would save people.
+    """
     refusing = next((loss for loss in plan.warnings if loss.code == "consent"), None)
-    if refusing is None:
-        suggest("check LIST --doctor --rejections FILE" if is_lossy else "upload LIST --audience NAME")
-    elif given := re.search(r"`consent_column=('.*?'|\".*?\")`", refusing.remedy or ""):
-        suggest("check LIST --consent-column", ast.literal_eval(given[1]))
+    given = re.search(r"`consent_column=('.*?'|\".*?\")`", (refusing.remedy if refusing else None) or "")
+    saving = [finding.option for finding in plan.findings if finding.option and finding.saves_people]
+    more = shlex.split(spelled(saving[0])) if saving else []
+    if given:
+        more += ["--consent-column", ast.literal_eval(given[1])]
+    if more:
+        suggest("check", *words, *more)
+    elif refusing is None:
+        suggest(*(["check", *words, "--doctor", "--rejections", "FILE"] if is_lossy else _upload(words)))
+
+
+def _upload(words: list[str]) -> list[str]:
+    return ["upload", *words, "--audience", "NAME"]
 
 
 def _show_columns(source: tuple[str, ...], given: dict[str, Any], *, as_json: bool) -> None:

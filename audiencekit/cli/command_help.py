@@ -6,7 +6,7 @@ It is written here, since the library for it adds 40 ms of processor time to eve
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from typing import Any, Final, Protocol, TypeVar
 
@@ -78,6 +78,29 @@ class Context(click.Context):
     formatter_class = _Help
 
 
+_GIVEN: Final = "audiencekit.given"
+
+
+def given_words(names: Collection[str]) -> list[str]:
+    """Return the words that gave the parameters `names` of the running command: arguments, then options."""
+    ctx = click.get_current_context()
+    values, _, order = ctx.command.make_parser(ctx).parse_args(list(ctx.meta[_GIVEN]))
+    words: list[str] = []
+    for parameter in sorted(dict.fromkeys(order), key=lambda each: isinstance(each, click.Option)):
+        if parameter.name in names:
+            value = values[parameter.name]
+            words += _words_of(parameter, list(value) if isinstance(value, list | tuple) else [value])
+    return words
+
+
+def _words_of(parameter: click.Parameter, values: list[Any]) -> list[str]:
+    if isinstance(parameter, click.Argument):
+        return values
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        return [parameter.opts[0] if value is not False else parameter.secondary_opts[0] for value in values]
+    return [word for value in values for word in (parameter.opts[0], value)]
+
+
 class TooManyArguments(click.UsageError):
     """Arguments that the command does not take. They are counted and not repeated."""
 
@@ -113,6 +136,7 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does. Raises TooManyArguments for surplus arguments, which may be personal data."""
         ctx.allow_extra_args = True
+        ctx.meta[_GIVEN] = list(args)
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
             raise TooManyArguments(len(rest), ctx)

@@ -217,3 +217,19 @@ def test_columns_are_shown_alone(run: Run, tmp_path: Path) -> None:
         ("Email", "email"), ("Coach Email", "left out"), ("town", "not used"),
     ]  # fmt: skip
     assert json.loads(run("check", path, "--json").stdout)["column_uses"] == told
+
+
+def test_the_next_command_is_this_one_and_what_it_advises(run: Run, tmp_path: Path) -> None:
+    """It can be typed as it is printed: the list by its name, and each option that was given."""
+    people = "a@b.example;0151 23456789;no\nc@d.example;;yes\ne@f.example;;no\n;0151 23456780;no\n"
+    (tmp_path / "my list.csv").write_text(f"email;phone;opt_out\n{people}", "cp1252")
+    given = ["my list.csv", "--encoding", "cp1252", "--delimiter=;"]
+    asked = [
+        (["--json"], "check 'my list.csv' --encoding cp1252 --delimiter ';' --consent-column opt_out=no"),
+        (["--ignore", "opt_out"], "check 'my list.csv' … --ignore opt_out --doctor --rejections FILE"),
+        (["--ignore", "opt_out", "--rejections", "r.csv"], "upload 'my list.csv' … --ignore opt_out --audience NAME"),
+        (["--ignore", "opt_out", "--doctor"], "check 'my list.csv' … --ignore opt_out --country DE"),
+    ]
+    for more, expected in asked:
+        told = run("check", *given, *more).stderr.splitlines()[-1]
+        assert told == "Next: audiencekit " + expected.replace("…", "--encoding cp1252 --delimiter ';'"), more

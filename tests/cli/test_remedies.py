@@ -124,7 +124,7 @@ def test_people_who_refuse_are_decided_on_before_and_can_be_taken_out_after(
     """No next command puts them in; where one has, the report says how to undo it, and that is right."""
     (tmp_path / "list.csv").write_text(REFUSING)
     checked = run("check", "list.csv")
-    assert "Next: audiencekit check LIST --consent-column newsletter=yes" in checked.stderr
+    assert "Next: audiencekit check list.csv --consent-column newsletter=yes" in checked.stderr
     assert "Next: audiencekit upload" not in checked.stderr
     to = ("--audience", service.audience_id)
     agreeing = ("--consent-column", "newsletter=yes")
