@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
 
 import orjson
 import pyarrow as pa
@@ -13,6 +15,8 @@ from audiencekit.personal import Personal, guarded
 from audiencekit.records.batches import GROUP, ROW, ColumnMapping, TextBatch
 
 REJECTIONS: Final = "rejections"
+_ROWS_AT_ONCE: Final = 4096
+Pair: TypeAlias = tuple[str | None, str]  # column and reason
 
 
 class RejectedRows(Personal[bytes]):
@@ -30,12 +34,26 @@ def rejected_rows(batch: TextBatch, mapping: ColumnMapping, rejections: pa.Recor
     is_rejected = pc.is_in(columns.column(ROW), value_set=rejections.column(0))
     names = _names(mapping)
     cells = columns.filter(is_rejected).select([ROW, *names]).rename_columns([ROW, *names.values()])
-    by_row = {row[ROW]: row for row in cells.to_pylist()}
-    lines = (
-        orjson.dumps({ROW: row, REJECTIONS: pairs} | by_row.get(row, {}), option=orjson.OPT_APPEND_NEWLINE)
-        for row, pairs in _by_row(rejections)
-    )
-    return RejectedRows(b"".join(lines))
+    lines = bytearray()  # one after the other: each line alone takes much more room than its bytes
+    for line in _lines(_dicts(cells), _by_row(rejections)):
+        lines += line
+    return RejectedRows(bytes(lines))
+
+
+def _lines(cells: Iterator[dict[str, Any]], rejected: Iterator[tuple[int, list[Pair]]]) -> Iterator[bytes]:
+    """Yield the line of each rejected row. Both ascend by row, and all rows of `cells` are rejected."""
+    next_cells = next(cells, None)
+    for row, pairs in rejected:
+        found: dict[str, Any] = {}
+        if next_cells is not None and next_cells[ROW] == row:
+            found, next_cells = next_cells, next(cells, None)
+        yield orjson.dumps({ROW: row, REJECTIONS: pairs} | found, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _dicts(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    """Yield each row. Only some are objects of Python at once: those of a whole batch would take 100 MB."""
+    for begin in range(0, batch.num_rows, _ROWS_AT_ONCE):
+        yield from batch.slice(begin, _ROWS_AT_ONCE).to_pylist()
 
 
 def _names(mapping: ColumnMapping) -> dict[str, str]:
@@ -56,14 +74,7 @@ def _names(mapping: ColumnMapping) -> dict[str, str]:
     return names
 
 
-def _by_row(rejections: pa.RecordBatch) -> Iterator[tuple[int, list[tuple[Any, Any]]]]:
+def _by_row(rejections: pa.RecordBatch) -> Iterator[tuple[int, list[Pair]]]:
     """Yield each row once with its pairs of column and reason; they are ordered by row."""
-    found: tuple[int, list[tuple[Any, Any]]] | None = None
-    for row, column, reason in zip(*(each.to_pylist() for each in rejections.columns), strict=True):
-        if found is None or found[0] != row:
-            if found is not None:
-                yield found
-            found = row, []
-        found[1].append((column, reason))
-    if found is not None:
-        yield found
+    for row, found in groupby(_dicts(rejections), itemgetter("row")):
+        yield row, [(each["column"], each["reason"]) for each in found]

@@ -180,15 +180,15 @@ def open_sealed(path: str | os.PathLike[str], identity_file: str | None = None) 
     sealed = AgeFile(file, identity_file)
     for _ in _lines(sealed):
         pass
-    yield from _lines(sealed)
+    yield from map(_opened, _lines(sealed))
 
 
-def _lines(sealed: AgeFile) -> Iterator[OpenedRow]:
+def _lines(sealed: AgeFile) -> Iterator[bytes]:
     with closing(sealed.open()) as handle:
         lines = _cut(handle)
         if next(lines, b"") != _FORM:
             raise SourceRefused("this is no file of sealed rejections of this version of audiencekit")
-        yield from map(_opened, lines)
+        yield from lines
 
 
 def _cut(handle: BinaryIO) -> Iterator[bytes]:
