@@ -86,8 +86,8 @@ def test_rows_of_many_pieces_come_back(tmp_path: Path, pair: Pair) -> None:
 def test_a_damaged_file_is_refused_before_its_first_row(
     tmp_path: Path, pair: Pair, damage: Callable[[bytes], bytes]
 ) -> None:
-    """Nothing is written in the clear of it, either."""
-    path = seal(tmp_path, pair, LINE * 10_000)
+    """Nothing is written in the clear of it, either. It is longer than what is read at once."""
+    path = seal(tmp_path, pair, LINE * 40_000)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(SourceRefused):
         write_opened(open_sealed(path, pair.file), tmp_path / "opened")
