@@ -27,6 +27,7 @@ from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.reporting.report import Plan, Report
+from audiencekit.reporting.sealed_rejections import Sealing
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
@@ -41,6 +42,7 @@ def check(
     progress: Progress | None = None,
     destination: Destination = AUDIENCE,
     doctor: bool = False,
+    seal_rejections: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
     """Make the plan that `upload` would carry out. Sends nothing, and needs no credentials.
@@ -50,13 +52,16 @@ def check(
 
     `source` is a path, a data frame (docs/python.md), or a list of these, here and in all other functions. A plan
     for another `destination` than an audience follows its rules: a do-not-reach list takes fewer kinds.
+    `seal_rejections` is a recipient of age: the rows with a rejection are encrypted for it
+    (docs/commands/rejections.md).
     Raises SourceRefused when the source cannot be read to its end, UsageError for invalid keywords.
     """
     source, settings = items_of(source), settings or load_settings()
     terms = PlanTerms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
     if doctor:
         terms = replace(terms, options=replace(terms.options, examines=True))
-    return preview(source, terms, rejections=rejections, progress=progress_or_default(progress))
+    sealing = None if seal_rejections is None else Sealing.of_check(settings.state_dir, seal_rejections)
+    return preview(source, terms, rejections=rejections, progress=progress_or_default(progress), sealing=sealing)
 
 
 @with_keywords(Keywords)
@@ -90,7 +95,8 @@ async def upload_async(source: AnySource, *, audience: str, **keywords: Unpack[U
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (a part was sent). All but a refused run can
     be resumed. Raises AudienceBusy while another run works on the audience. `limiter` replaces the rate limiter of the
     settings. `keep_spool` keeps the records, sealed, until the run has ended, so that `resume` does not need the
-    source.
+    source. `seal_rejections` is a recipient of age: the rows with a rejection are encrypted for it
+    (docs/commands/rejections.md).
 
     A caller that may be restarted gives its own `run_id` (see `named`). The next call with it finishes a run that has
     not ended, or returns the report of a complete one, and nothing is sent twice. When the arguments or the content of

@@ -24,6 +24,7 @@ from audiencekit.runs.purge import (
     PurgeCandidates,
     PurgeReceipt,
     find_runs,
+    find_sealed_rejections,
     only_purge,
     receipted,
     remove_all,
@@ -36,7 +37,7 @@ from audiencekit.state.keys import known_state_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeOrder:
-    """The things to purge: all that last changed longer ago than `older_than`.
+    """The things to purge: all that last changed longer ago than `older_than`, and sealed rejections after 30 days.
 
     Unfinished runs, receipts and entries of the audit log are purged only if requested. A run at work, an unfinished
     erasure, snapshots and the memory of erased people are never purged.
@@ -65,14 +66,15 @@ def purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
     """
     receipt, state_dir = PurgeReceipt.of(order.older_than, now, "command"), settings.state_dir
     with only_purge(state_dir):
-        runs, erasures = _find(order, settings, receipt)
-        receipt.count(runs)
-        receipt.count(erasures)
+        runs, erasures, sealed = _find(order, settings, receipt)
+        for found in (runs, erasures, sealed):
+            receipt.count(found)
         log = _log_to_cut(order, settings)
         _count_entries(log, receipt)
         with receipted(state_dir, receipt) as failures:
             failures += remove_all(state_dir, receipt, runs.expired)
             failures += _remove_erasures(state_dir, receipt, erasures)
+            failures += remove_all(state_dir, receipt, sealed.expired)
             if log is not None:
                 receipt.removed[ENTRIES] += log.cut(receipt.before_text)
     return receipt
@@ -87,10 +89,13 @@ def _count_entries(log: AuditLog | None, receipt: PurgeReceipt) -> None:
         receipt.expired[ENTRIES] += log.count_before(receipt.before_text)
 
 
-def _find(order: PurgeOrder, settings: Settings, receipt: PurgeReceipt) -> tuple[PurgeCandidates, PurgeCandidates]:
+def _find(
+    order: PurgeOrder, settings: Settings, receipt: PurgeReceipt
+) -> tuple[PurgeCandidates, PurgeCandidates, PurgeCandidates]:
     state_dir, key = settings.state_dir, known_state_key(settings.state_dir, settings.key)
     runs = find_runs(state_dir, receipt.before, key, unfinished=order.unfinished)
-    return runs, find_erasures(state_dir, receipt.before, receipts=order.receipts)
+    erasures = find_erasures(state_dir, receipt.before, receipts=order.receipts)
+    return runs, erasures, find_sealed_rejections(state_dir, receipt)
 
 
 def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandidates) -> list[InputOutputFailed]:

@@ -48,6 +48,7 @@ SECTIONS: Final = {
         "report": "runs",
         "open": "runs:open_page",
         "resume": "upload",
+        "rejections": "rejections",
         "purge": "runs",
         "state": "state",
         "audit": "audit",

@@ -21,6 +21,7 @@ from audiencekit.cli.options import (
     json_option,
     plan_options,
     rejections_option,
+    seal_rejections_option,
     source_options,
     suppression_options,
 )
@@ -79,6 +80,7 @@ def _read_line(line: bytes, number: int) -> str:
 @plan_options
 @suppression_options
 @rejections_option
+@seal_rejections_option
 @click.option("--doctor", is_flag=True, help="Say which options would save lost values, and how many.")
 @html_option
 @click.option("--columns", "only_columns", is_flag=True, help="Print only what each column is used as, and why.")
@@ -87,6 +89,7 @@ def check(
     source: tuple[str, ...],
     as_json: bool,
     rejections: str | None,
+    seal_rejections: str | None,
     doctor: bool,
     html: str | None,
     share: bool,
@@ -112,6 +115,7 @@ def check(
                 progress=progress,
                 settings=command_settings(),
                 doctor=doctor,
+                seal_rejections=seal_rejections,
                 **as_keywords(given),
             )
     except AudiencekitError as error:

@@ -15,11 +15,12 @@ from audiencekit.state.durability import STATE, is_bucket
 T = TypeVar("T")
 
 _WITHOUT: Final = frozenset({"state", "demo", "emulator", "hash", "verify", "vectors", "completion", "man"})
-# These only look at the state: they never wait for another command, and what they would note is dropped.
+# These only look at the state: they never wait for another command, and what they would note is dropped. A `check` that
+# seals rejections writes them into the state.
 _LOOKING: Final = frozenset(
     {
         *("check", "prepare", "runs", "report", "expiry", "overlap", "doctor", "whoami", "api", "activity", "key show"),
-        *("erasure show", "forgotten show", "audiences list", "audiences show", "audiences wait"),
+        *("erasure show", "forgotten show", "rejections open", "audiences list", "audiences show", "audiences wait"),
         *("do-not-reach show", "flexible check", "flexible list", "flexible show"),
     }
 )
@@ -59,7 +60,8 @@ def state_of_command(context: click.Context) -> Iterator[None]:
             raise UsageError(
                 f"`{' '.join(names)}` has no use for a state in a bucket ({STATE}): {reason[0]}", hint=reason[1]
             )
-        hold = _of(dict.fromkeys(_LOOKING, True), names) is None and not context.params.get("dry_run")
+        is_looking = _of(dict.fromkeys(_LOOKING, True), names) is not None and not context.params.get("seal_rejections")
+        hold = not is_looking and not context.params.get("dry_run")
         opened = named_state(address) if names[0] == "schedule" else open_state(address, hold=hold, notify=tell)
         with opened:
             yield

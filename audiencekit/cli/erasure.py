@@ -312,10 +312,12 @@ def import_memory(path: pathlib.Path, sender: str, as_json: bool) -> None:
 
     FILE was exported to this host by the sender. The people remembered here stay remembered.
     """
+    from audiencekit.reporting.sealed_rejections import remove_sealed
     from audiencekit.selection.exports import import_memory as import_from
 
     with audited("forgotten import", sender=sender.strip()) as ended:
         line = import_from(*_state(), path, sender)
+        remove_sealed(command_settings().state_dir)  # these people may be in them
         ended |= {"import": line["import"], "imported": line["imported"], "keys": line["keys"]}
     if as_json:
         print_json(line)

@@ -392,6 +392,12 @@ def rejections_option(function: F) -> F:
     return result_option("--rejections", metavar="FILE", type=OutputPath(dir_okay=False), help=text)(function)
 
 
+seal_rejections_option = result_option(
+    "--seal-rejections", metavar="RECIPIENT",
+    help="Keep the rows with a rejection, encrypted with age for RECIPIENT (age1…): `rejections open` shows them.",
+)  # fmt: skip
+
+
 def as_keywords(given: dict[str, Any]) -> dict[str, Any]:
     """The options of the command line as the keywords of `check`, `prepare` and `upload`."""
     keywords = {name: value for name, value in given.items() if value is not None and value != ()}

@@ -22,6 +22,7 @@ from audiencekit.cli.options import (
     rejections_option,
     run_argument,
     run_id_option,
+    seal_rejections_option,
     source_options,
     suppression_options,
 )
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 @plan_options
 @suppression_options
 @rejections_option
+@seal_rejections_option
 @keep_spool_option
 @run_id_option
 @service_options
@@ -70,6 +72,7 @@ def upload(
     audience: str,
     as_json: bool,
     rejections: str | None,
+    seal_rejections: str | None,
     keep_spool: bool,
     run_id: str | None,
     account_id: str | None,
@@ -90,6 +93,8 @@ def upload(
     """
     if given.pop("dry_run"):
         refuse_named_dry_run(run_id)
+        if seal_rejections is not None:
+            raise UsageError("a dry run keeps nothing", hint="`check` with `seal_rejections` sends nothing, and seals")
         given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
         foresee_upload(source, audience, given)
 
@@ -101,7 +106,7 @@ def upload(
         _tell_of_sync(settings, audience_id)
         return await upload_async(
             source, audience=audience_id, settings=settings, rejections=rejections, progress=progress,
-            keep_spool=keep_spool, run_id=run_id, **keywords,
+            keep_spool=keep_spool, run_id=run_id, seal_rejections=seal_rejections, **keywords,
         )  # fmt: skip
 
     send(

@@ -40,6 +40,7 @@ from audiencekit.records.plan_times import PlanTimes
 from audiencekit.records.refusal_bounds import judge
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
+from audiencekit.reporting.sealed_rejections import Sealing
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.shared_values import SharedValueSearch
@@ -77,10 +78,10 @@ def plan_run(
     refuse_other_kinds(opened.mapping, terms.destination)
     gathered, lists = begin_plan(opened.mapping, terms, resources, spool=resources.kept_spool, tagger=tagger)
     spool_writer = None if resources.kept_spool is None else SpoolWriter(resources.kept_spool, gathered.scratch)
-    with Listeners(resources.rejections, resources.on_records) as listeners:
+    with Listeners(resources.rejections, resources.on_records, resources.sealing) as listeners:
         batches = read_batches(
             opened, terms.options, terms.form, gathered.keysets, gathered.spool,
-            with_chunks=resources.on_records is not None,
+            with_chunks=resources.on_records is not None, with_rejected=resources.sealing is not None,
         )  # fmt: skip
         reading = resources.reading(opened)
         for batch in batches:
@@ -93,6 +94,8 @@ def plan_run(
         if spool_writer is not None:
             spool_writer.finish(found)
         shared = leave_out_shared_values(gathered, found.mapping, terms, listeners, resources.progress)
+    if listeners.sealed is not None:
+        resources.progress.tell(listeners.sealed.in_words())
     return assemble(found, gathered, shared, terms, lists, revise=revise)
 
 
@@ -116,10 +119,19 @@ def plan_kept(spool: KeptSpool, terms: PlanTerms, resources: PlanResources) -> P
 # --- A preview: pass one without storing the records; no files are left ---
 
 
-def preview(source: AnySource, terms: PlanTerms, *, rejections: FilePath | None, progress: Progress) -> Plan:
+def preview(
+    source: AnySource,
+    terms: PlanTerms,
+    *,
+    rejections: FilePath | None,
+    progress: Progress,
+    sealing: Sealing | None = None,
+) -> Plan:
     """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
     with ExitStack() as stack:
-        resources = PlanResources(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
+        resources = PlanResources(
+            stack=stack, progress=progress, rejections=rejections, sealing=sealing, keeps_records=False
+        )
         plan = to_plan(plan_run(source, terms, resources))
     give_back()
     return plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -28,8 +29,10 @@ from audiencekit.records.losses import Loss
 from audiencekit.records.option_trials import examine
 from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.records.records import prepare_batch
+from audiencekit.records.rejected_rows import RejectedRows, rejected_rows
 from audiencekit.records.tally import BareNumbers, ColumnTally, PaymentNumbers, PersonalShapes, Tally
 from audiencekit.reporting.rejections import RejectionsFile
+from audiencekit.reporting.sealed_rejections import SealedRejections, Sealing
 from audiencekit.selection import tags as taggedrows
 from audiencekit.selection.key_sets import KeySets, TaggedBatch
 from audiencekit.selection.selection import NEIGHBOURS, Selection, SelectionLayout
@@ -54,7 +57,7 @@ class ReadBatch:
 
     `user_bytes` are the bytes of each user without its comma. `chunk` has its records if a listener wants them; they
     are in the spool, too. `refusing` says of each record whether it is put in without consent; None where no column
-    holds consent.
+    holds consent. `rejected` are the rows that have a rejection, if they are to be sealed.
     """
 
     chunk: RecordChunk | None
@@ -63,6 +66,7 @@ class ReadBatch:
     user_bytes: Sizes = field(repr=False)
     tagged: TaggedBatch
     refusing: Bools | None = field(default=None, repr=False)
+    rejected: RejectedRows | None = None
 
 
 def read_batches(
@@ -73,11 +77,12 @@ def read_batches(
     spool: BatchSpool,
     *,
     with_chunks: bool = False,
+    with_rejected: bool = False,
     workers: int | None = None,
 ) -> Iterator[ReadBatch]:
     """Return all batches, in the order of the source, prepared by `workers` threads (by default one a core).
 
-    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`.
+    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`, its rejected rows only `with_rejected`.
     """
     numbers = count()
 
@@ -88,13 +93,20 @@ def read_batches(
             batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent,
             examine=examine if options.examines else None,
         )  # fmt: skip
+        rejected = rejected_rows(batch, source.mapping, prepared.rejections) if with_rejected else None
         del batch  # every thread has a batch: what it is not needed for any more would be there as often
         sizes = form.measure(prepared.records)
         tagged = keysets.tag(prepared.records, prepared.refusing)
         chunk = to_chunk(prepared.records) if spool.keeps_records or with_chunks else None
         rows, tagged = tagged.rows, replace(tagged, rows=None)
         read = ReadBatch(
-            chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
+            chunk if with_chunks else None,
+            prepared.rejections,
+            prepared.tally,
+            sizes,
+            tagged,
+            prepared.refusing,
+            rejected,
         )
         del prepared
         spool.seal(number, chunk, rows)
@@ -110,24 +122,36 @@ def read_batches(
 
 
 class Listeners:
-    """The listeners of every batch, in order: the file of rejections, and the caller's function for the records."""
+    """The listeners of every batch, in order: the file of rejections, the sealed one, and the caller's function for the
+    records."""
 
-    def __init__(self, rejections: str | os.PathLike[str] | None, on_records: OnRecords | None) -> None:
+    def __init__(
+        self,
+        rejections: str | os.PathLike[str] | None,
+        on_records: OnRecords | None,
+        sealing: Sealing | None = None,
+    ) -> None:
         self._file = RejectionsFile(Path(rejections)) if rejections else None
+        self.sealed = SealedRejections(sealing) if sealing else None
         self._on_records = on_records
 
     def __enter__(self) -> Self:
-        if self._file:
-            self._file.__enter__()
+        with ExitStack() as stack:
+            if self._file:
+                stack.enter_context(self._file)
+            if self.sealed:
+                stack.enter_context(self.sealed)
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        if self._file:
-            self._file.__exit__(*exception)
+        self._stack.__exit__(*exception)
 
     def on_batch(self, batch: ReadBatch) -> None:
         """Pass the next batch on."""
         self.on_rejections(batch.rejections)
+        if self.sealed and batch.rejected is not None:
+            self.sealed.add(batch.rejected)
         if self._on_records and batch.chunk is not None:
             self._on_records(batch.chunk, batch.refusing)
 

@@ -31,6 +31,7 @@ from audiencekit.records.batches import MappedColumn
 from audiencekit.records.chunks import RecordChunk
 from audiencekit.records.plan_times import parse_time
 from audiencekit.reporting.progress import Progress, Stoppable
+from audiencekit.reporting.sealed_rejections import Sealing
 from audiencekit.runs.endings import fail, leave_untouched
 from audiencekit.runs.failures import cannot_resume, refuse_expired
 from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
@@ -60,7 +61,7 @@ async def read_and_plan(
     """Return the result of pass one, or the error that ended it, which is NotFinished for a cancellation."""
     try:
         with short_of_memory():
-            return await _plan(run, planner, progress, stack, rejections=run.rejections)
+            return await _plan(run, planner, progress, stack, rejections=run.rejections, sealing=run.sealing)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -68,7 +69,13 @@ async def read_and_plan(
 
 
 async def _plan(
-    run: Run, planner: Planner, progress: Progress, stack: ExitStack, *, rejections: Path | None
+    run: Run,
+    planner: Planner,
+    progress: Progress,
+    stack: ExitStack,
+    *,
+    rejections: Path | None,
+    sealing: Sealing | None = None,
 ) -> ReadPlan:
     """Plan the source with the terms of the run's beginning, in a thread."""
     stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
@@ -80,6 +87,7 @@ async def _plan(
         progress=stoppable,
         spool_dir=run.directory,
         rejections=rejections,
+        sealing=sealing,
         on_records=fingerprints.on_records,
         on_suppressed=fingerprints.add_suppressed,
     )

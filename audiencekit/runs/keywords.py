@@ -29,10 +29,11 @@ class SendKeywords(PlanKeywords, total=False):
 
 
 class RunKeywords(SendKeywords, total=False):
-    """Keywords of a run with an id of the caller, and of a kept spool."""
+    """Keywords of a run with an id of the caller, of a kept spool, and of sealed rejections."""
 
     run_id: str | None
     keep_spool: bool
+    seal_rejections: str | None
 
 
 class SyncPlanKeywords(PlanKeywords, SyncKeywords, total=False):
@@ -48,7 +49,15 @@ class UploadKeywords(RunKeywords, Keywords, total=False):
 
 
 RUN_DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
-    {"settings": None, "rejections": None, "progress": None, "limiter": None, "run_id": None, "keep_spool": False}
+    {
+        "settings": None,
+        "rejections": None,
+        "progress": None,
+        "limiter": None,
+        "run_id": None,
+        "keep_spool": False,
+        "seal_rejections": None,
+    }
 )
 
 
@@ -62,6 +71,7 @@ class RunOptions:
     limiter: RateLimiter | None = None
     run_id: str | None = None
     keep_spool: bool = False
+    seal_rejections: str | None = None
 
     @classmethod
     def of(cls, **given: Unpack[RunKeywords]) -> Self:

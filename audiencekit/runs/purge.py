@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused
 from audiencekit.process.crash_points import pass_point
 from audiencekit.records.plan_times import format_time
+from audiencekit.reporting.sealed_rejections import KEPT_FOR, SEALED_FILES, sealed_files
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.reports import opened_journal, summary_of
@@ -81,6 +82,21 @@ def find_runs(
     return found
 
 
+def find_sealed_rejections(state_dir: Path, receipt: PurgeReceipt) -> PurgeCandidates:
+    """Return the files of sealed rejections that the purge of `receipt` removes: none is kept for more than 30 days.
+
+    Raises InputOutputFailed when they cannot be listed.
+    """
+    before = max(receipt.before, receipt.started_at.timestamp() - KEPT_FOR.total_seconds())
+    found = PurgeCandidates()
+    for path in sealed_files(state_dir):
+        with suppress(FileNotFoundError):  # an erasure has removed it meanwhile
+            if (changed_at := path.lstat().st_mtime) < before:
+                found.expired.append(Expired(path, SEALED_REJECTIONS, changed_at))
+    found.expired.sort(key=lambda each: each.changed_at)
+    return found
+
+
 def kind_of(run: Mapping[str, Any]) -> str:
     """The kind of a run, from its entry in the list of runs."""
     if run["running"]:
@@ -112,6 +128,7 @@ PURGES: Final = "purges"
 PREFIX: Final = "purge-"
 FORM: Final = "audiencekit-purge/1"
 ERASURES, ERASURE_FILES, RECEIPTS, ENTRIES = "erasures", "erasure_files", "receipts", "audit_entries"
+SEALED_REJECTIONS: Final = "sealed_rejections"
 WORDS: Final = {
     COMPLETE: "complete runs",
     REFUSED: "refused runs",
@@ -125,8 +142,9 @@ WORDS: Final = {
     ERASURE_FILES: "files that erasures have left",
     RECEIPTS: "receipts of erasures",
     ENTRIES: "entries of the audit log",
+    SEALED_REJECTIONS: "files of sealed rejections",
 }
-REMOVABLE: Final = (*ENDED, *UNFINISHED, LEFT, ERASURE_FILES, RECEIPTS, ENTRIES)
+REMOVABLE: Final = (*ENDED, *UNFINISHED, LEFT, ERASURE_FILES, RECEIPTS, ENTRIES, SEALED_REJECTIONS)
 KEEPABLE: Final = (*UNFINISHED, RUNNING, ERASURES, RECEIPTS)
 
 State = Literal["planned", "begun", "complete", "incomplete"]
@@ -375,11 +393,13 @@ def _destroy(path: Path) -> None:
     """Remove everything by which a sealed file could be opened, or a digest compared."""
     if path.match(_SEALED):
         destroy_spool(path)
-    elif path.name.startswith(JOURNAL):  # it holds the salt of its digests; what SQLite wrote beside it may, too
+    elif path.name.startswith(JOURNAL) or path.match(SEALED_FILES):
+        # A journal holds the salt of its digests; what SQLite wrote beside it may, too. Sealed rejections begin with
+        # their key, sealed for their owner.
         overwrite_file(path)
 
 
-# --- The setting `retention`: old runs are removed at the start of the next one ---
+# --- The setting `retention`: old runs and sealed rejections are removed at the start of the next run ---
 
 _MOST_SECONDS: Final = 1.0  # for all that goes at one start; the rest goes at the next
 
@@ -391,25 +411,38 @@ def purge_expired(
     now: datetime,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """Return a line on what was removed, empty if nothing was. It never fails the run: obstacles are in the line."""
-    if retention is None:
-        return ""
+    """Return a line on what was removed, empty if nothing was. It never fails the run: obstacles are in the line.
+
+    Without a `retention` runs stay, and sealed rejections go after their 30 days all the same.
+    """
     until = clock() + _MOST_SECONDS
+    receipt = PurgeReceipt.of(KEPT_FOR if retention is None else retention, now, "retention")
     try:
-        return _purged(state_dir, PurgeReceipt.of(retention, now, "retention"), lambda: clock() > until)
+        return _purged(state_dir, receipt, lambda: clock() > until, with_runs=retention is not None)
     except AudienceBusy:
         return ""
     except AudiencekitError as error:
         return f"older runs were not purged: {error}; `audiencekit purge` says what to do"
 
 
-def _purged(state_dir: Path, receipt: PurgeReceipt, is_over: Callable[[], bool]) -> str:
+def _purged(state_dir: Path, receipt: PurgeReceipt, is_over: Callable[[], bool], *, with_runs: bool) -> str:
+    if not with_runs and not find_sealed_rejections(state_dir, receipt).expired:
+        return ""
     with only_purge(state_dir):
-        found = find_runs(state_dir, receipt.before, is_over=is_over)
-        if not found.expired:
+        found = find_runs(state_dir, receipt.before, is_over=is_over) if with_runs else PurgeCandidates()
+        sealed = find_sealed_rejections(state_dir, receipt)
+        expired = [*sealed.expired, *found.expired]
+        if not expired:
             return ""
         receipt.count(found)
+        receipt.count(sealed)
         with receipted(state_dir, receipt) as failures:
-            failures += remove_all(state_dir, receipt, found.expired, is_over)
-    number = receipt.removed.total()
-    return f"AUDIENCEKIT_RETENTION: {number:,} older run{'' if number == 1 else 's'} purged"
+            failures += remove_all(state_dir, receipt, expired, is_over)
+    rejections, number = receipt.removed[SEALED_REJECTIONS], receipt.removed.total()
+    return _in_words(number - rejections, rejections)
+
+
+def _in_words(runs: int, rejections: int) -> str:
+    told = f"AUDIENCEKIT_RETENTION: {runs:,} older run{'' if runs == 1 else 's'} purged" if runs else ""
+    files = f"{rejections:,} file{'' if rejections == 1 else 's'} of sealed rejections purged" if rejections else ""
+    return "; ".join(filter(None, (told, files)))

@@ -15,6 +15,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.profile import find_profile
 from audiencekit.records.plan_times import format_time, parse_time
+from audiencekit.reporting.sealed_rejections import Sealing
 from audiencekit.runs.audited import RunAudit
 from audiencekit.runs.events import RunEvents
 from audiencekit.runs.journal.facts import Moment, PlanFacts, RunFacts, Sums, this_moment
@@ -67,6 +68,7 @@ class RunArguments:
             started_at=format_time(now),
             audiencekit=__version__,
             keep_spool=self.options.keep_spool,
+            seal_rejections=self.options.seal_rejections,
             address=settings.address,
             salt=secrets.token_hex(_SALT_BYTES),
         )
@@ -145,6 +147,13 @@ class Run:
     def rejections(self) -> Path:
         """The file of rejections: in the present directory of the run, unless another file was named."""
         return self.directory / self.facts.rejections
+
+    @property
+    def sealing(self) -> Sealing | None:
+        """The sealing of its rejected rows, if one was asked for, until its plan is in the journal."""
+        if self.facts.seal_rejections is None or self.plan is not None:
+            return None
+        return Sealing(self.store.state_dir, self.facts.run_id, self.facts.seal_rejections)
 
     @property
     def keywords(self) -> Keywords:

@@ -26,6 +26,7 @@ from audiencekit.runs.run import RunArguments, RunClock
 from audiencekit.runs.start import audience_id_of, look_at_target
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
+from audiencekit.sources.bytes.encryption import find_recipient
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 from audiencekit.state.keys import known_state_key
 
@@ -52,6 +53,8 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
     settings, progress = options.settings, options.progress
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
+    if options.seal_rejections is not None:
+        find_recipient(options.seal_rejections)
     # Keywords that could never work are refused before the source is read.
     arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
     named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)

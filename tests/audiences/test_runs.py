@@ -62,6 +62,28 @@ def test_a_plan_changes_nothing(old_settings: Settings) -> None:
     assert not list(old_settings.state_dir.glob("runs/*"))
 
 
+@pytest.mark.parametrize(
+    ("older_than", "left"), [(10, ["a-young-run.age"]), (90, ["a-young-run.age", "an-older-run.age"])], ids=str
+)
+def test_sealed_rejections_go_after_thirty_days(tmp_path: Path, older_than: int, left: list[str]) -> None:
+    """Or after the age of the purge, when that is shorter; also those that a kill has left. Their keys go first."""
+    settings = load_settings({}, directory=tmp_path, state_dir=tmp_path / "state")
+    place = settings.state_dir / "rejections"
+    place.mkdir(parents=True, mode=0o700)
+    settings.state_dir.chmod(0o700)
+    kept = tmp_path / "kept"
+    for name, age in [("a-young-run", 5), ("an-older-run", 20), ("an-old-run", 31), (".a-killed-run", 31)]:
+        path = place / f"{name}.age{'.1.partial' if name.startswith('.') else ''}"
+        path.write_bytes(b"sealed")
+        os.utime(path, ((NOW - timedelta(days=age)).timestamp(),) * 2)
+    os.link(place / "an-old-run.age", kept)
+    order = PurgeOrder(older_than=timedelta(days=older_than))
+    assert plan_purge(order, settings, NOW).expired == {"sealed_rejections": 4 - len(left)}
+    assert purge(order, settings, NOW).removed == {"sealed_rejections": 4 - len(left)}
+    assert sorted(path.name for path in place.iterdir()) == left
+    assert kept.read_bytes() == bytes(6)
+
+
 def test_while_an_erasure_is_at_work_its_files_stay(old_settings: Settings) -> None:
     """Files that look left over may be its newest ones; runs are purged all the same."""
     store = ErasureStore(old_settings.state_dir)

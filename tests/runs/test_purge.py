@@ -504,6 +504,20 @@ def test_without_anything_to_purge_nothing_is_said_or_kept(tmp_path: Path) -> No
     assert RunStore(tmp_path).ids() == ["a-complete-run"]
 
 
+@pytest.mark.parametrize("retention", [None, timedelta(days=400)], ids=str)
+def test_sealed_rejections_go_by_themselves(tmp_path: Path, retention: timedelta | None) -> None:
+    """At the start of a run, when they are 30 days old, whatever the retention of runs."""
+    make_run(tmp_path, "complete")
+    (tmp_path / "rejections").mkdir()
+    path = tmp_path / "rejections" / "a-run-of-ours.age"
+    path.write_bytes(b"sealed")
+    for age, said in [(29, ""), (31, "1 file of sealed rejections purged")]:
+        os.utime(path, ((NOW - timedelta(days=age)).timestamp(),) * 2)
+        assert purge_expired(tmp_path, retention, now=NOW) == said
+        assert path.exists() == (not said)
+    assert RunStore(tmp_path).ids() == ["a-complete-run"]
+
+
 def test_it_takes_a_bounded_time(tmp_path: Path) -> None:
     """By a clock; the rest goes at the next start."""
     for number in range(4):

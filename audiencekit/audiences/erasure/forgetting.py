@@ -26,6 +26,7 @@ from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking, closed_to_its_end
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, progress_or_default
+from audiencekit.reporting.sealed_rejections import remove_sealed
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.start import refuse_another_service
 from audiencekit.selection.erased_people import read_forgotten, remember
@@ -201,6 +202,7 @@ async def _erase(
     if forgotten is None or not forgotten.holds_any(records).all():  # another memory was accepted since it was begun
         _remember(receipt, records, key, settings)
         forgotten = read_forgotten(settings.state_dir, settings.key)
+    receipt.sealed_rejections += remove_sealed(settings.state_dir)
     async with open_limiter(settings, AUDIENCE.quota, clock=time.clock, given=limiter) as pace:
         resources = erasure_resources(receipt, settings, key, forgotten, limiter=pace, time=time)
         erasing = Erasing(receipt, records, client, resources, profile=settings.profile, store=store, progress=progress)

@@ -43,7 +43,8 @@ _SETTLED: Final = frozenset({"confirmed", "gone"})
 _NOT_SHOWN: Final = frozenset({"fingerprint", "address"})  # they are for the next call alone
 
 _NOTE_TITLE: Final = "audiencekit erasure receipt 1\n"
-_NOTE: Final = "signed_note"  # which receipts of earlier versions lack
+_NOTE: Final = "signed_note"
+_LATER: Final = frozenset({_NOTE, "sealed_rejections"})  # which receipts of earlier versions lack
 
 NO_READ_BACK: Final = "the service confirms a Delete even if the person was never in the audience"
 SHARED_KEYS: Final = "a Delete by a key takes out all people who hold that key"
@@ -94,6 +95,7 @@ class Receipt:
     `asked` counts the lines or rows that named a person; `identifiers` and `forms` count, by kind, their identifiers
     and the forms that were tried. `remembered` is true when later uploads leave these people out. `memory` describes
     the state of the memory that holds them: its `serial`, `keys` and `digest`, and whether it is `noted_outside`.
+    `sealed_rejections` counts the files of sealed rejections that were removed, since they may hold these people.
     `do_not_reach_until` is None unless they are put on the do-not-reach list, too. `fingerprint` recognises a second
     call with the same people, and is stored only until the erasure is complete. `address` is that of the service.
     `signed_note` says what was done, signed by this state directory, once the erasure is complete.
@@ -115,6 +117,7 @@ class Receipt:
     audiences: list[TargetReceipt] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     do_not_reach: TargetReceipt | None = None
+    sealed_rejections: int = 0
     fingerprint: str = field(default="", repr=False)
     address: str = ""
     signed_note: str = ""
@@ -143,7 +146,7 @@ class Receipt:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:
         """Read what `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        names = {one.name for one in fields(cls)} - ((_NOT_SHOWN | {_NOTE}) - document.keys())
+        names = {one.name for one in fields(cls)} - ((_NOT_SHOWN | _LATER) - document.keys())
         known = {name: document[name] for name in names}
         known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
         known["skipped"] = [Skipped(**one) for one in known["skipped"]]
@@ -176,13 +179,16 @@ class Receipt:
         return _NOTE_TITLE + "".join(f"{name} {value}\n" for name, value in lines.items())
 
     def to_kept(self) -> dict[str, Any]:
-        """Return the document that is kept on disk."""
-        return asdict(self)
+        """Return the document that is kept on disk: signed receipts of earlier versions count no sealed rejections."""
+        document = asdict(self)
+        if not self.sealed_rejections:
+            del document["sealed_rejections"]
+        return document
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that `forget --json` prints: all but fingerprint and address, with `notes`."""
         document = {name: value for name, value in self.to_kept().items() if name not in _NOT_SHOWN}
-        return {**document, "notes": list(self.notes)}
+        return {**document, "sealed_rejections": self.sealed_rejections, "notes": list(self.notes)}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -238,6 +244,8 @@ def _lines(receipt: Receipt) -> Iterator[str]:
     yield from (f"{shown(one.id)}  skipped    {one.name!r}: {shown(one.why)}" for one in receipt.skipped)
     if receipt.remembered:
         yield "later uploads from this state directory leave these people out"
+    if receipt.sealed_rejections:
+        yield f"{counted(receipt.sealed_rejections, 'file')} of sealed rejections removed: they might hold these people"
     if receipt.notes:
         yield f"notes: {len(receipt.notes):,}; `details=True` shows them, and each audience"
 
@@ -258,6 +266,9 @@ def _detailed(receipt: Receipt) -> Iterator[str]:
         yield "  signed      by this state directory: `signed_note` in the JSON of the receipt"
     if receipt.remembered:
         yield "  remembered  later uploads from this state directory leave these people out"
+    if receipt.sealed_rejections:
+        files = counted(receipt.sealed_rejections, "file")
+        yield f"  removed     {files} of sealed rejections: they might hold these people"
     yield from (f"  note: {shown(note)}" for note in receipt.notes)
 
 

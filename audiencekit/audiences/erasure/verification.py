@@ -22,7 +22,8 @@ from audiencekit.pipeline import check
 from audiencekit.records.batches import IS_DELETE
 from audiencekit.records.chunks import RecordChunk, from_chunk
 from audiencekit.records.record_bits import Bools
-from audiencekit.runs.purge import leftovers, name_of
+from audiencekit.reporting.sealed_rejections import sealed_files
+from audiencekit.runs.purge import SEALED_REJECTIONS, leftovers, name_of
 from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import RUNS, RunStore
 from audiencekit.selection.erased_people import Forgotten, describe_memory, read_forgotten
@@ -40,14 +41,16 @@ from audiencekit.state.spool import KeptSpool
 
 _SOUND: Final = ("sound", "none")
 SOURCE: Final = "source"
+_OWNER_ALONE: Final = "only the owner of its key can open it; it goes after 30 days, or with `purge --older-than 1h`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedFile:
     """One file, and how many of its `records` hold a key of an erased person.
 
-    `kind` is that of StoredRecords, or source; `name` the audience, the run or the path. Both counts are None for a
-    file that cannot be read. `why` says so, or how erased people will be removed from it.
+    `kind` is that of StoredRecords, source, or sealed_rejections, which are never read; `name` the audience, the run or
+    the path. Both counts are None for a file that cannot be read. `why` says so, or how erased people will be
+    removed from it.
     """
 
     kind: str
@@ -94,6 +97,8 @@ def _look(settings: Settings, sources: Sequence[str]) -> Iterator[VerifiedFile]:
     if forgotten is not None:
         for stored in stored_records(settings.state_dir, find_state_key(settings.state_dir, settings.key)):
             yield _in_file(stored, forgotten)
+        for path in sealed_files(settings.state_dir):
+            yield VerifiedFile(kind=SEALED_REJECTIONS, name=path.name, why=_OWNER_ALONE)
     for source in sources:
         yield _in_source(source, settings)
 

@@ -39,7 +39,8 @@ class RunFacts:
 
     `sources` are absolute paths; `-` is standard input. `rejections` is a path relative to the directory of the run, or
     absolute. `keywords` are those of `upload`, as JSON has them; without a plan time it is `started_at`. `keep_spool`
-    says that the records are kept, sealed, in the directory of the run until it has ended. `address` is that of the
+    says that the records are kept, sealed, in the directory of the run until it has ended, `seal_rejections` for which
+    recipient of age its rejected rows are sealed. `address` is that of the
     service in the settings, empty without one. `salt` is random, for the key of the journal: a second run with the same
     id has another key.
     """
@@ -55,6 +56,7 @@ class RunFacts:
     started_at: str
     audiencekit: str
     keep_spool: bool = False
+    seal_rejections: str | None = None
     salt: str
     address: str = ""
 

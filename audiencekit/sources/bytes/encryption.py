@@ -1,4 +1,6 @@
-"""A list encrypted with age, decrypted in memory and in a stream: no file ever holds its rows.
+"""Encrypted with age: a list, decrypted in memory and in a stream, and what is written for a recipient.
+
+No file ever holds the rows in the clear.
 
 age seals its payload in chunks, and marks the last one: a change, a cut or bytes behind it are noticed at the latest
 when the last chunk is read, and a source is read to its end before anything of it is sent.
@@ -12,7 +14,7 @@ import os
 import queue
 import stat
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -67,7 +69,14 @@ IDENTITY_FILE: Final = "AUDIENCEKIT_AGE_IDENTITY"
 _KEY: Final = "AGE-SECRET-KEY-"
 _OTHERS: Final = 0o077  # what group and others may do
 _WAITING_PIECES: Final = 64  # of what age decrypts at once
+_WAITING_WRITES: Final = 4  # pieces that age has not encrypted yet
+_LOOK_SECONDS: Final = 0.1  # between two looks whether age still works
 _DAMAGED: Final = "get the file again; nothing of it can be trusted"
+
+
+def _require_age(what: str) -> None:
+    if importlib.util.find_spec("pyrage") is None:
+        raise UsageError(f"{what} needs the package pyrage", hint=install_extra("age"))
 
 
 def is_age(file: RawFile) -> bool:
@@ -79,11 +88,10 @@ def is_age(file: RawFile) -> bool:
 class AgeFile(EncryptedFile):
     """The bytes that are encrypted in `file`. Raises UsageError when the package or the identity is missing."""
 
-    def __init__(self, file: RawFile) -> None:
-        if importlib.util.find_spec("pyrage") is None:
-            raise UsageError("a list encrypted with age needs the package pyrage", hint=install_extra("age"))
+    def __init__(self, file: RawFile, identity_file: str | None = None) -> None:
+        _require_age("a file encrypted with age")
         super().__init__(file)
-        self._identities = _read_identities()
+        self._identities = _read_identities(identity_file)
 
     def open(self) -> BinaryIO:
         """The decrypted bytes, from the first. Reading them raises SourceRefused for a wrong key or a damaged file."""
@@ -154,26 +162,27 @@ class Decrypted(DecryptedHandle):
         self._pieces.put(None)
 
 
-def _read_identities() -> list[x25519.Identity]:
-    """The identities in the file that the environment names."""
+def _read_identities(identity_file: str | None) -> list[x25519.Identity]:
+    """The identities in this file, or in the one that the environment names."""
     from pyrage import IdentityError, x25519
 
-    path = own_environment().get(IDENTITY_FILE)
+    path = identity_file or own_environment().get(IDENTITY_FILE)
+    named = "`identity_file`" if identity_file else IDENTITY_FILE
     if not path:
         raise UsageError(
-            "a list encrypted with age needs an identity", hint=f"set {IDENTITY_FILE} to the path of its file"
+            "a file encrypted with age needs an identity", hint=f"set {IDENTITY_FILE} to the path of its file"
         )
-    lines = [line.strip() for line in _private_text(path).splitlines()]
+    lines = [line.strip() for line in _private_text(path, named).splitlines()]
     try:
         found = [x25519.Identity.from_str(line) for line in lines if line.startswith(_KEY)]
     except IdentityError:
         found = []
     if not found:
-        raise UsageError(f"the file that {IDENTITY_FILE} names holds no identity", hint="make one with age-keygen")
+        raise UsageError(f"the file that {named} names holds no identity", hint="make one with age-keygen")
     return found
 
 
-def _private_text(path: str) -> str:
+def _private_text(path: str, named: str) -> str:
     failure = ""
     try:
         with Path(path).open(encoding="utf-8") as file:
@@ -186,5 +195,92 @@ def _private_text(path: str) -> str:
     except ValueError:
         failure = "it is no text"
     raise InputOutputFailed(
-        f"the file that {IDENTITY_FILE} names cannot be used: {failure}", hint="it must be there, for its owner alone"
+        f"the file that {named} names cannot be used: {failure}", hint="it must be there, for its owner alone"
     )
+
+
+# --- The way back: bytes for a recipient, who alone can read them ---
+
+
+def find_recipient(text: str) -> x25519.Recipient:
+    """Return the recipient of age that `text` names. Raises UsageError, which never repeats it."""
+    if text.strip().upper().startswith(_KEY):
+        raise UsageError(
+            "an identity of age was given in the place of its recipient, and an identity is secret",
+            hint="give the recipient (age1…) that age-keygen printed; make a new pair if others saw the identity",
+        )
+    _require_age("sealing for a recipient of age")
+    from pyrage import RecipientError, x25519
+
+    found: x25519.Recipient | None = None
+    with suppress(RecipientError):
+        found = x25519.Recipient.from_str(text.strip())
+    if found is None:
+        raise UsageError("this is no recipient of age", hint="give one such as age1…; age-keygen makes a pair")
+    return found
+
+
+class AgeWriter(io.RawIOBase):
+    """Encrypt for `recipient` into `file`. A thread encrypts, and `write` waits while a few pieces are not written.
+
+    `failure` is what the disk said: age hides it.
+    """
+
+    def __init__(self, file: BinaryIO, recipient: x25519.Recipient) -> None:
+        super().__init__()
+        self.failure: OSError | None = None
+        self._file = file
+        self._pieces: queue.Queue[bytes | None] = queue.Queue(_WAITING_WRITES)
+        self._rest: bytes | None = b""  # None at the end
+        self._abandoned = False
+        self._thread = threading.Thread(target=self._encrypt, args=(recipient,), daemon=True)
+        self._thread.start()
+
+    def encrypt(self, piece: bytes) -> None:
+        """Encrypt the next piece, unless there was a `failure`."""
+        self._put(piece)
+
+    def end(self, *, is_complete: bool) -> None:
+        """Wait for the end. A file that is not complete lacks the mark of its end, and no one opens it."""
+        self._abandoned = not is_complete
+        self._put(None)
+        self._thread.join()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes for age, none at the end. Raises OSError, which ends age, when it is abandoned."""
+        while self._rest == b"":
+            self._rest = self._pieces.get()
+        if self._abandoned:
+            raise OSError
+        if self._rest is None:
+            return b""
+        part = self._rest if size < 0 else self._rest[:size]
+        self._rest = self._rest[len(part) :]
+        return part
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        """Write what age has encrypted. Raises OSError when the disk does."""
+        try:
+            self._file.write(data)
+        except OSError as error:
+            self.failure = self.failure or error
+            raise
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing: the file is flushed by its owner."""
+
+    def _put(self, piece: bytes | None) -> None:
+        while self._thread.is_alive():
+            with suppress(queue.Full):
+                self._pieces.put(piece, timeout=_LOOK_SECONDS)
+                return
+
+    def _encrypt(self, recipient: x25519.Recipient) -> None:
+        import pyrage
+
+        try:
+            pyrage.encrypt_io(self, self, [recipient])
+        except Exception:  # of age, which says no more
+            if not self._abandoned and self.failure is None:
+                self.failure = OSError("age could not encrypt")

@@ -19,6 +19,7 @@ from audiencekit.api import calls
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.forgetting import forget_async, resume_erasure_async
 from audiencekit.audiences.erasure.receipt import ErasureStore
+from audiencekit.audiences.erasure.verification import verify_erasures
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
@@ -337,3 +338,20 @@ async def test_another_state_key_than_then_is_refused(settings: Settings, audien
     await forget_async(["person1@example.org"], settings=settings)
     with pytest.raises(audiencekit.AudiencekitError, match="another state key"):
         await forget_async(["person2@example.org"], settings=replace(settings, key=Secret("ab" * 32)))
+
+
+async def test_sealed_rejections_are_removed(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """They may hold these people, and no one but their owner can see it. Those of later runs are not verified."""
+    place = settings.state_dir / "rejections"
+    place.mkdir(parents=True, mode=0o700)
+    settings.state_dir.chmod(0o700)
+    for name in ("a-run-of-ours.age", ".a-run-at-work.age.1.partial"):
+        (place / name).write_bytes(b"sealed")
+    receipt = await forget_async(["ada@example.com"], settings=settings)
+    assert (receipt.sealed_rejections, list(place.iterdir())) == (2, [])
+    assert ErasureStore(settings.state_dir).receipt(receipt.erasure_id).sealed_rejections == 2
+    assert "2 files of sealed rejections removed" in receipt.to_text()
+    assert verify_erasures(settings)["verified"]
+    (place / "a-later-run.age").write_bytes(b"sealed")
+    found = verify_erasures(settings)
+    assert (found["verified"], found["files"][-1]["kind"]) == (False, "sealed_rejections")

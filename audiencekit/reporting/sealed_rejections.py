@@ -1,0 +1,231 @@
+"""Sealed rejections: the rows that have a rejection, with their cells, encrypted with age as they are met.
+
+They are for the owner of the identity: audiencekit has the recipient only, and cannot open what it sealed. The values
+are never in the clear on a disk.
+
+    STATE/rejections/RUN_ID.age        of an upload
+    STATE/rejections/check-ID.age      of a check
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, Self
+
+import orjson
+
+from audiencekit.errors import InputOutputFailed, SourceRefused
+from audiencekit.personal import Personal, guarded
+from audiencekit.records.rejected_rows import RejectedRows
+from audiencekit.sources.bytes.encryption import AgeFile, AgeWriter, find_recipient, is_age
+from audiencekit.sources.bytes.files import RegularFile
+from audiencekit.state.directory import make_directory
+from audiencekit.state.files import explained, hint_for, open_new, overwrite_file, sync_directory
+
+PLACE: Final = "rejections"  # in the state directory
+KEPT_FOR: Final = timedelta(days=30)
+_SUFFIX: Final = ".age"
+SEALED_FILES: Final = f"{PLACE}/*{_SUFFIX}*"  # also those that a kill has left
+_FORM: Final = b'{"form":"audiencekit-rejections/1"}\n'  # the first line
+LAST: Final = "last"
+_OWN: Final = re.compile(r"[0-9a-z][0-9a-z-]*\.age")
+_PIECE_BYTES: Final = 1 << 20
+_ELSEWHERE: Final = "check the space and the rights of the state directory, then run again"
+
+
+# --- The file while it is written: encrypted in a stream, in bounded memory ---
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """The rows with rejections of `name` are sealed for `recipient`, below `state_dir`. Raises UsageError."""
+
+    state_dir: Path
+    name: str
+    recipient: str
+
+    def __post_init__(self) -> None:
+        find_recipient(self.recipient)
+
+    @classmethod
+    def of_check(cls, state_dir: Path, recipient: str) -> Self:
+        """Return that of a check, under a new name. Raises UsageError."""
+        now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        return cls(state_dir, f"check-{now}-{secrets.token_hex(4)}", recipient)
+
+
+class SealedRejections:
+    """Seal rows as they come. The file gets its name when it is complete; without rows there is none.
+
+    Raises InputOutputFailed when the disk fails.
+    """
+
+    def __init__(self, sealing: Sealing) -> None:
+        self._sealing, self.rows = sealing, 0
+        self.path = sealing.state_dir / PLACE / f"{sealing.name}{_SUFFIX}"
+        self._partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
+
+    def __enter__(self) -> Self:
+        directory = make_directory(self._sealing.state_dir, PLACE)
+        with explained("rejections cannot be sealed", directory, hint=_ELSEWHERE):
+            self._partial.unlink(missing_ok=True)
+            self._file = open_new(self._partial)
+        self._writer = AgeWriter(self._file, find_recipient(self._sealing.recipient))
+        self._write(_FORM)
+        return self
+
+    @guarded
+    def add(self, rows: RejectedRows) -> None:
+        """Seal the next rows."""
+        lines = rows.unwrap()
+        self.rows += lines.count(b"\n")
+        for begin in range(0, len(lines), _PIECE_BYTES):
+            self._write(lines[begin : begin + _PIECE_BYTES])
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        try:
+            with self._file:
+                self._writer.end(is_complete=kind is None)
+                if kind is None:
+                    self._raise_failure()
+                    os.fsync(self._file.fileno())
+            if kind is None and self.rows:
+                self._partial.replace(self.path)
+                sync_directory(self.path.parent)
+        except FileNotFoundError:
+            raise InputOutputFailed(
+                "an erasure removed the sealed rejections while they were written: nothing was sent", hint="run again"
+            ) from None
+        except OSError as failure:
+            raise self._failure(failure) from None
+        finally:
+            with suppress(OSError):
+                self._partial.unlink(missing_ok=True)
+
+    def in_words(self) -> str:
+        """Return where the rows are, for people."""
+        if not self.rows:
+            return "no row has a rejection: nothing was sealed"
+        rows = "row with a rejection is" if self.rows == 1 else "rows with a rejection are"
+        told = f"{self.rows:,} {rows} sealed for {KEPT_FOR.days} days"
+        return f"{told}: `audiencekit rejections open {self._sealing.name}` shows them"
+
+    def _write(self, piece: bytes) -> None:
+        self._writer.encrypt(piece)
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        if self._writer.failure is not None:
+            raise self._failure(self._writer.failure)
+
+    def _failure(self, error: OSError) -> InputOutputFailed:
+        return InputOutputFailed(
+            f"{str(self.path)!r} cannot be written: {error.strerror or 'unknown reason'}",
+            hint=hint_for(error.errno, _ELSEWHERE),
+        )
+
+
+# --- The file when it is opened: all of it is proved before the first row is given out ---
+
+
+def find_sealed(state_dir: Path, given: str) -> Path:
+    """Return the file of the run or check with the id `given`, the latest for `last`, else the path `given`.
+
+    Raises SourceRefused when there is no latest one.
+    """
+    if given == LAST:
+        files = [path for path in sealed_files(state_dir) if _OWN.fullmatch(path.name)]
+        if not files:
+            raise SourceRefused("no rejections are sealed here", hint="seal them with `seal_rejections`")
+        return max(files, key=lambda path: path.stat().st_mtime_ns)
+    own = state_dir / PLACE / f"{given}{_SUFFIX}"
+    return own if _OWN.fullmatch(own.name) and own.is_file() else Path(given)
+
+
+def write_opened(rows: Iterator[OpenedRow], path: Path) -> int:
+    """Write `rows` to a new file for its owner alone; return their number. Raises InputOutputFailed."""
+    number, first = 0, next(rows, None)  # what is damaged is refused before there is a file
+    what = "the opened rejections cannot be written"
+    with explained(what, path, hint="give the name of a new file"), open_new(path) as file:
+        for row in () if first is None else chain((first,), rows):
+            file.write(f"{row.unwrap()}\n".encode())
+            number += 1
+    return number
+
+
+class OpenedRow(Personal[str]):
+    """A row as one line of JSON in ASCII, so that no terminal acts on it."""
+
+
+def open_sealed(path: str | os.PathLike[str], identity_file: str | None = None) -> Iterator[OpenedRow]:
+    """Yield the rows that are sealed in the file at `path`, for the owner of an identity.
+
+    The identity is in `identity_file`, or in the file that AUDIENCEKIT_AGE_IDENTITY names. Raises SourceRefused for
+    another identity, and for a file that is damaged, cut or none of sealed rejections, before the first row is given
+    out; UsageError without an identity.
+    """
+    file = RegularFile(os.fspath(path))
+    if not is_age(file):
+        raise SourceRefused("this is no file of sealed rejections", hint="they lie in STATE/rejections, as .age files")
+    sealed = AgeFile(file, identity_file)
+    for _ in _lines(sealed):
+        pass
+    yield from map(_opened, _lines(sealed))
+
+
+def _lines(sealed: AgeFile) -> Iterator[bytes]:
+    with closing(sealed.open()) as handle:
+        lines = _cut(handle)
+        if next(lines, b"") != _FORM:
+            raise SourceRefused("this is no file of sealed rejections of this version of audiencekit")
+        yield from lines
+
+
+def _cut(handle: BinaryIO) -> Iterator[bytes]:
+    """Yield each line of the decrypted bytes, with its end."""
+    rest = bytearray()
+    while piece := handle.read(_PIECE_BYTES):
+        rest += piece
+        *lines, last = bytes(rest).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+        rest = bytearray(last)
+    if rest:
+        raise SourceRefused("the sealed rejections do not end with a row", hint="seal them again from the list")
+
+
+@guarded
+def _opened(line: bytes) -> OpenedRow:
+    return OpenedRow(json.dumps(orjson.loads(line)))
+
+
+# --- The files below a state directory: they go after 30 days, and whenever people are erased ---
+
+
+def sealed_files(state_dir: Path) -> list[Path]:
+    """Return all of them, and those that are written or that a kill has left. Raises InputOutputFailed."""
+    directory = state_dir / PLACE
+    with explained("the sealed rejections cannot be listed", directory):
+        return sorted(directory.iterdir()) if directory.is_dir() else []
+
+
+def remove_sealed(state_dir: Path) -> int:
+    """Remove all of them, since only their owner can see who is in them; return how many there were.
+
+    What is being written goes, too: its run then ends before it sends anything. Raises InputOutputFailed.
+    """
+    files = sealed_files(state_dir)
+    for path in files:
+        with explained("sealed rejections cannot be removed", path):
+            overwrite_file(path)
+            path.unlink(missing_ok=True)
+    return len(files)

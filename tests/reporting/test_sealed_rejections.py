@@ -1,0 +1,144 @@
+"""Rejections that are sealed for a recipient: all of them come back with the identity, and none without it."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
+from audiencekit.records.rejected_rows import RejectedRows
+from audiencekit.reporting.sealed_rejections import (
+    SealedRejections,
+    Sealing,
+    find_sealed,
+    open_sealed,
+    remove_sealed,
+    sealed_files,
+    write_opened,
+)
+
+pyrage = pytest.importorskip("pyrage", reason="the extra age is not installed")
+LINE = b'{"row": 1, "rejections": [["email", "empty"]], "email": "ada at example.com"}\n'
+
+
+class Pair:
+    """An identity, in a file, and its recipient."""
+
+    def __init__(self, path: Path) -> None:
+        identity = pyrage.x25519.Identity.generate()
+        path.write_text(str(identity))
+        path.chmod(0o600)
+        self.file, self.recipient, self.secret = str(path), str(identity.to_public()), str(identity)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return Pair(tmp_path_factory.mktemp("age") / "identity")
+
+
+def seal(state_dir: Path, pair: Pair, *batches: bytes, name: str = "a-run-of-ours") -> Path:
+    with SealedRejections(Sealing(state_dir, name, pair.recipient)) as sealed:
+        for lines in batches:
+            sealed.add(RejectedRows(lines))
+    return sealed.path
+
+
+@given(st.lists(st.lists(st.dictionaries(st.text(), st.none() | st.text()), max_size=5), max_size=5))
+def test_all_rows_come_back(
+    tmp_path_factory: pytest.TempPathFactory, pair: Pair, batches: list[list[dict[str, str | None]]]
+) -> None:
+    """In order, whatever they hold; without rows there is no file."""
+    batches = json.loads(json.dumps(batches).encode("ascii", "replace"))
+    pieces = ["".join(json.dumps(row) + "\n" for row in batch).encode() for batch in batches]
+    path = seal(tmp_path_factory.mktemp("state"), pair, *pieces)
+    rows = [row for batch in batches for row in batch]
+    assert path.exists() == bool(rows)
+    if rows:
+        assert [json.loads(row.unwrap()) for row in open_sealed(path, pair.file)] == rows
+
+
+def test_rows_of_many_pieces_come_back(tmp_path: Path, pair: Pair) -> None:
+    """More than waits for age, and than it reads, at once; the file has only the name that it is opened by."""
+    path = seal(tmp_path, pair, *[LINE * 40_000] * 3)
+    assert sum(1 for _ in open_sealed(path, pair.file)) == 120_000
+    assert sealed_files(tmp_path) == [path]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert b"example" not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda sealed: sealed[:-1],
+        lambda sealed: sealed[:300],
+        lambda sealed: sealed + b"x",
+        lambda sealed: sealed[:-40] + bytes([sealed[-40] ^ 1]) + sealed[-39:],
+        lambda sealed: b"x" + sealed,
+        lambda sealed: b"",
+    ],
+    ids=["cut", "cut early", "longer", "edited", "no age", "empty"],
+)
+def test_a_damaged_file_is_refused_before_its_first_row(
+    tmp_path: Path, pair: Pair, damage: Callable[[bytes], bytes]
+) -> None:
+    """Nothing is written in the clear of it, either. It is longer than what is read at once."""
+    path = seal(tmp_path, pair, LINE * 40_000)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(SourceRefused):
+        write_opened(open_sealed(path, pair.file), tmp_path / "opened")
+    assert not (tmp_path / "opened").exists()
+
+
+def test_other_identities_and_other_content_are_refused(tmp_path: Path, pair: Pair) -> None:
+    """A list that was encrypted for the same recipient is none of sealed rejections."""
+    path = seal(tmp_path, pair, LINE)
+    with pytest.raises(SourceRefused, match="other keys"):
+        next(open_sealed(path, Pair(tmp_path / "other").file))
+    path.write_bytes(pyrage.encrypt(LINE, [pyrage.x25519.Recipient.from_str(pair.recipient)]))
+    with pytest.raises(SourceRefused, match="no file of sealed rejections"):
+        next(open_sealed(path, pair.file))
+
+
+def test_an_invalid_recipient_is_refused_and_not_repeated(tmp_path: Path, pair: Pair) -> None:
+    """An identity in its place is a secret."""
+    for given_text, message in [("", "no recipient"), ("age1abc", "no recipient"), (pair.secret, "is secret")]:
+        with pytest.raises(UsageError, match=message) as caught:
+            Sealing(tmp_path, "a-run-of-ours", given_text)
+        assert not given_text or given_text not in f"{caught.value} {caught.value.hint}"
+
+
+def test_a_reading_that_fails_leaves_no_file(tmp_path: Path, pair: Pair) -> None:
+    """Nor does a kill leave one that can be opened: age has not marked its end."""
+    sealed = SealedRejections(Sealing(tmp_path, "a-run-of-ours", pair.recipient)).__enter__()
+    sealed.add(RejectedRows(LINE * 10_000))
+    sealed.__exit__(KeyError, KeyError(), None)
+    assert sealed_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("lines", [LINE, LINE * 300_000], ids=["at the end", "on the way"])
+def test_a_full_disk_is_said(tmp_path: Path, pair: Pair, monkeypatch: pytest.MonkeyPatch, lines: bytes) -> None:
+    """Though age hides it."""
+    with open("/dev/full", "wb") as full:
+        monkeypatch.setattr("audiencekit.reporting.sealed_rejections.open_new", lambda _: full)
+        with pytest.raises(InputOutputFailed, match="No space"):
+            seal(tmp_path, pair, lines)
+    assert sealed_files(tmp_path) == []
+
+
+def test_an_erasure_removes_what_is_being_written_too(tmp_path: Path, pair: Pair) -> None:
+    """The run then ends, before it has sent anything."""
+    path = seal(tmp_path, pair, LINE, name="an-earlier-run")
+    assert find_sealed(tmp_path, "last") == find_sealed(tmp_path, "an-earlier-run") == path
+    sealed = SealedRejections(Sealing(tmp_path, "a-run-of-ours", pair.recipient)).__enter__()
+    sealed.add(RejectedRows(LINE))
+    assert remove_sealed(tmp_path) == 2
+    with pytest.raises(InputOutputFailed, match="an erasure removed"):
+        sealed.__exit__(None, None, None)
+    assert sealed_files(tmp_path) == []
+    with pytest.raises(SourceRefused, match="no rejections are sealed"):
+        find_sealed(tmp_path, "last")
