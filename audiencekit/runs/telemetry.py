@@ -208,7 +208,7 @@ def _nanoseconds(at: str) -> int:
 class Telemetry:
     """The trace and the metrics of one run, and their way to the collector. Nothing is raised from here.
 
-    Raises UsageError when the settings name no address, and headers that cannot be.
+    Raises UsageError when the settings name no address, and invalid headers.
     """
 
     def __init__(self, settings: Settings, run_id: str) -> None:

@@ -205,7 +205,7 @@ def test_small_counts_and_texts_are_not_told() -> None:
 
 
 def _spans(collector: LocalReceiver) -> list[Any]:
-    """What came to the collector, of all bodies."""
+    """All spans that came to the collector, in any body."""
     found = []
     for path, body in zip(collector.paths, collector.bodies, strict=True):
         if path == "POST /otlp/v1/traces":
@@ -332,7 +332,7 @@ async def test_spans_wait_for_a_collector_that_comes_back(
         ({"OTEL_URL": "https://c.example", "OTEL_HEADERS": "a=s3cret%0d%0ab"}, "OTEL_HEADERS is not of the form"),
     ],
 )
-async def test_an_address_that_cannot_be_is_refused_at_once(
+async def test_an_invalid_address_is_refused_at_once(
     source: Path, emulator: Emulator, tmp_path: Path, variables: dict[str, str], words: str
 ) -> None:
     """Nothing is begun, and nothing of it is shown."""
