@@ -64,13 +64,32 @@ REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS = "key", "key_command", "age_identity", "known_hosts"
 NOTIFICATIONS: Final = ("notify_url", "notify_command", "notify_secret", "ping_url", "status_file")
-FILED: Final = (KEY_NAME, "limiter", "proxy", "notify_url", "notify_secret", "ping_url")  # these hold secrets, too
+COLLECTOR: Final = ("otel_url", "otel_headers")
+FILED: Final = (
+    KEY_NAME,
+    "limiter",
+    "proxy",
+    "notify_url",
+    "notify_secret",
+    "ping_url",
+    *COLLECTOR,
+)  # they hold secrets
 FILE_SUFFIX: Final = "_FILE"  # behind the name of a variable: it names a file with the secret
 _QUOTES: Final = ("'", '"')
 _OTHERS: Final = ("state", "state_head", KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
 VARIABLES: Final = frozenset(
     name.upper()
-    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *SECRET_NAMES, *_OTHERS)
+    for name in (
+        *FILE_KEYS,
+        *CHOICES,
+        *ADDRESSES,
+        *NETWORK,
+        *RULES,
+        *NOTIFICATIONS,
+        *COLLECTOR,
+        *SECRET_NAMES,
+        *_OTHERS,
+    )
 )  # behind the prefix
 
 _BEGIN: Final = "`audiencekit init` asks for the service and keeps it"
@@ -140,6 +159,8 @@ class Settings:
     ping_url: Secret | None = None  # the address that each good run calls
     status_file: Path | None = None  # where a run writes how far it is
     events: Path | None = None  # the file that its runs append their events to; - is stdout
+    otel_url: Secret | None = None  # of the collector of OpenTelemetry that gets a trace of each run
+    otel_headers: Secret | None = None  # of what is sent there
     longest_wait_seconds: float = math.inf  # without a confirmed request; a longer wait ends a run, as LongWait says
     watch: Watch | None = None  # of its runs, which are those of a command that notifies
     named_secrets: Mapping[str, Mapping[str, Secret]] = field(
@@ -316,7 +337,7 @@ def load_settings(
     path = file or (None if directory is None else directory / SETTINGS_FILE)
     in_file = {} if path is None else _read_file(path)
     found: dict[str, Any] = {}
-    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS):
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *COLLECTOR):
         variable = PREFIX + name.upper()
         value = _read_secret(environment, variable) if name in FILED else environment.get(variable, "").strip()
         if value:
@@ -368,6 +389,8 @@ def load_settings(
         ping_url=_secret_of(found, "ping_url"),
         status_file=_read_status_file(found["status_file"]) if "status_file" in found else None,
         events=_expanded(found["events"]) if "events" in found else None,
+        otel_url=_secret_of(found, "otel_url"),
+        otel_headers=_secret_of(found, "otel_headers"),
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, path),
         origins=origins,

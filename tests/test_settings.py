@@ -17,6 +17,7 @@ from audiencekit.personal import Secret
 from audiencekit.settings import (
     ADDRESSES,
     CHOICES,
+    COLLECTOR,
     FILE_KEYS,
     KEY_NAME,
     NETWORK,
@@ -29,7 +30,7 @@ from audiencekit.settings import (
 )
 from audiencekit.state.credentials import TOKEN, StoredCredentials
 
-SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *SECRET_NAMES, KEY_NAME}
+SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *COLLECTOR, *SECRET_NAMES, KEY_NAME}
 SECRETS = {
     f"AUDIENCEKIT_{name}": f"invented-{name}"
     for name in ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")

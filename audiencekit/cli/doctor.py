@@ -39,7 +39,9 @@ _ALWAYS: Final = (
 )
 _ATTRIBUTES: Final = {"allow_host": "allowed_hosts"}
 # Addresses that may hold a password, or are secrets; and a command, which may hold one among its words.
-_SECRETS: Final = frozenset({"limiter", "proxy", "notify_url", "notify_secret", "notify_command", "ping_url"})
+_SECRETS: Final = frozenset(
+    {"limiter", "proxy", "notify_url", "notify_secret", "notify_command", "ping_url", "otel_url", "otel_headers"}
+)
 # The name of each form, the package that it needs, and the extra that installs it.
 OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),

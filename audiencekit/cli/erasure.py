@@ -17,7 +17,13 @@ from audiencekit.cli.main import manner
 from audiencekit.cli.notifying import Notifying, command_name, notify_options, reporting_status
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
 from audiencekit.cli.output import complain, insist, leave_with, print_json, print_told, say, say_document, tell
-from audiencekit.cli.sending_commands import pace_options, sending_settings, service_options
+from audiencekit.cli.sending_commands import (
+    events_option,
+    leave_stdout_to,
+    pace_options,
+    sending_settings,
+    service_options,
+)
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.errors import AudiencekitError, MemoryRefused, Refused
 from audiencekit.text import shown
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 @service_options
 @pace_options
 @notify_options
+@events_option
 @dry_run_option
 @json_option
 def forget(
@@ -54,6 +61,7 @@ def forget(
     requests_per_minute: int | None,
     notify: str | None,
     notify_on: tuple[str, ...],
+    events: str | None,
     **given: Any,
 ) -> None:
     """Take people out of every audience, for good.
@@ -77,7 +85,7 @@ def forget(
 
     erase(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute, notify=notify, notify_on=notify_on,
+        requests_per_minute=requests_per_minute, notify=notify, notify_on=notify_on, events=events,
     )  # fmt: skip
 
 
@@ -106,6 +114,7 @@ def erase(
     as_json: bool,
     notify: str | None,
     notify_on: tuple[str, ...],
+    events: str | None,
     max_minutes: float | None = None,
     **given: Any,
 ) -> NoReturn:
@@ -116,8 +125,9 @@ def erase(
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
+    leave_stdout_to(events, as_json=as_json)
     try:
-        settings = sending_settings(**given)
+        settings = sending_settings(events=events, **given)
         notifying = Notifying.of(settings, command_name(), notify, notify_on)
         with (
             notifying.telling_failure(),

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from audiencekit.audiences.setups.one_audience import AudienceResult
     from audiencekit.notifications.notices import Rules
     from audiencekit.notifications.notifier import Ended
-    from audiencekit.notifications.receivers import Address, Receiver
+    from audiencekit.notifications.receivers import Receiver
+    from audiencekit.process.exchanges import Address
     from audiencekit.reporting.progress import Progress
     from audiencekit.settings import Settings
 
@@ -61,7 +62,8 @@ class Notifying:
         if not has_receiver and settings.ping_url is None:
             return cls(settings=settings)
         from audiencekit.notifications.notices import Rules
-        from audiencekit.notifications.receivers import Address, find_receiver
+        from audiencekit.notifications.receivers import find_receiver
+        from audiencekit.process.exchanges import Address
         from audiencekit.settings import Watch
 
         ping = None if settings.ping_url is None else Address.read(settings.ping_url, "AUDIENCEKIT_PING_URL")

@@ -393,6 +393,7 @@ def airflow_dag(run: ScheduledRun) -> str:
 
 It holds the audiences as the setup described them: print it again when the setup changes. Put it into the folder of
 DAGs. Each worker needs the extra `airflow`, the lists at these paths, and {_place_of_workers(run)}.
+Airflow needs a triggerer, where long waits go on without a worker: start `airflow triggerer`, or take `deferrable` out.
 
 Connections of the type audiencekit, which hold the credentials:
 {connections}
@@ -421,7 +422,11 @@ with DAG(
     catchup=False,
     max_active_runs=1,
     max_active_tasks=1,  # one audience after the other, at one pace; when one fails, the others go on
-    default_args={{"retries": 4, "retry_delay": datetime.timedelta(minutes={minutes})}},
+    default_args={{
+        "retries": 4,
+        "retry_delay": datetime.timedelta(minutes={minutes}),
+        "deferrable": True,  # during long waits a task gives its worker back: this needs a triggerer
+    }},
 ):
 {tasks}"""
 

@@ -36,7 +36,6 @@ from audiencekit.cli.sending_commands import (
     service_options,
 )
 from audiencekit.cli.settings import audience_id_of, audience_option
-from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
@@ -164,12 +163,10 @@ def resume(
         show_receipt(run_id, as_json=as_json)
         return
     if is_erasure:
-        if events is not None:
-            raise UsageError(f"{run_id} is an erasure, which has no `events=`", hint="its receipt says what was done")
         resume_erasure(
             run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
             max_minutes=max_minutes, account_id=account_id, new_address=new_address, notify=notify,
-            notify_on=notify_on,
+            notify_on=notify_on, events=events,
         )  # fmt: skip
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:

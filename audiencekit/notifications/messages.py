@@ -19,7 +19,7 @@ from audiencekit.notifications.notices import BAD, Ending, notice_id, people_of
 from audiencekit.personal import Secret
 from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.page.page_parts import FLOOR
-from audiencekit.reporting.page.privacy import TENS, Shown, shown_document
+from audiencekit.reporting.page.privacy import FlooredCounts, in_tens
 
 Form: TypeAlias = Literal["json", "slack", "teams"]
 VERSION: Final = 1
@@ -70,8 +70,8 @@ def compose(
         "target": _target(place or {}),
         "rows": told.rows,
         "people": told.people(people_of(report)),
-        "people_before": None if ending.before is None else _tens(people_of(ending.before)),
-        "expiring": _tens(ending.expiring),
+        "people_before": None if ending.before is None else in_tens(people_of(ending.before)),
+        "expiring": in_tens(ending.expiring),
         "rounded_to": told.step,
         "started_at": report.get("started_at"),
         "finished_at": report.get("finished_at"),
@@ -136,37 +136,5 @@ def _target(place: Mapping[str, Any]) -> dict[str, str | None] | None:
     return {"kind": str(place.get("kind", "audience")), "id": place.get("id"), "name": name}
 
 
-def _tens(count: int | None) -> int | None:
-    """Return the count in tens; None for one that is unknown or below FLOOR, and not zero."""
-    return None if count is None or 0 < count < FLOOR else TENS.rounded("", count)
-
-
 def _in_words(count: int | None, step: int | None) -> str:
     return f"fewer than {max(FLOOR, step or FLOOR)}, or unknown" if count is None else f"{count:,}"
-
-
-class FlooredCounts:
-    """The counts of a report as they may be told: rounded together, so that none can be computed from others."""
-
-    def __init__(self, report: Mapping[str, Any]) -> None:
-        self.rows: dict[str, int | None] | None = None
-        self.step: int | None = None
-        self._report = report
-        self._shown: Shown | None = None
-        if "rejections" in report and "identifiers" in report:
-            self._shown = shown_document(report, is_floored=True, step=FLOOR)
-        if self._shown is not None:
-            self.step = self._shown.step
-            self.rows = {name: self._told(f"rows.{name}", number) for name, number in report["rows"].items()}
-
-    def people(self, count: int | None) -> int | None:
-        """Return how many people the audience has, or an erasure names."""
-        if "asked" in self._report:
-            return _tens(int(self._report["asked"]))
-        return None if self._shown is None else self._told("changes.members_after", count)
-
-    def _told(self, key: str, count: int | None) -> int | None:
-        shown = self._shown
-        if count is None or shown is None or 0 < count < max(FLOOR, shown.step):
-            return None
-        return TENS.rounded("", count) if key in shown.fixed else shown.rounded(key, count)

@@ -18,11 +18,12 @@ from typing import Any, Final
 from audiencekit.audiences.match_rate import size_history
 from audiencekit.audiences.sync.sync import expiry, is_under_sync
 from audiencekit.errors import AudiencekitError, InputOutputFailed
-from audiencekit.notifications.deliveries import MOST_SECONDS, Deadline, Exchange, run_program
+from audiencekit.notifications.deliveries import MOST_SECONDS, run_program
 from audiencekit.notifications.messages import SIGNATURE, body_of, compose, sign
 from audiencekit.notifications.notices import BAD, EXPIRY, MATCH_RATE, Ending, Rules, find_notices, notice_id
-from audiencekit.notifications.receivers import Address, Receiver, find_receiver
+from audiencekit.notifications.receivers import Receiver, find_receiver
 from audiencekit.process.connections import Connections
+from audiencekit.process.exchanges import Address, Deadline, Exchange
 from audiencekit.runs.reports import find_earlier_report, read_report, summary_of
 from audiencekit.runs.store import ERASURE_HOME, RUN_HOME, RunStore, Store, at_work
 from audiencekit.runs.watched import Told, left_to_tell, read_told, write_told

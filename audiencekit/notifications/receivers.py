@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +12,7 @@ from typing import Final, get_args
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.notifications.messages import Form
 from audiencekit.personal import Secret
+from audiencekit.process.exchanges import Address
 from audiencekit.process.programs import find_program
 from audiencekit.settings import PREFIX, Settings
 from audiencekit.settings_file import RECEIVERS, read_receivers
@@ -23,42 +22,6 @@ from audiencekit.text import shown
 ENVIRONMENT: Final = "env"  # the name of the receiver that the environment describes
 LEAST_SECRET: Final = 16  # characters
 _MOST_BYTES: Final = 64_000
-# Only what every reader of an address takes for the same host; and no user, password or fragment.
-_ADDRESS: Final = re.compile(
-    r"(?P<scheme>https?)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(?P<port>[1-9][0-9]{0,4}))?"
-    r"(?P<path>/[!$%&'()*+,./0-9:;=?@A-Z_a-z~-]*)?",
-    re.ASCII,
-)
-_PORTS: Final = {"http": 80, "https": 443}
-_MOST_PORT: Final = 65_535
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Address:
-    """An address that is called. All of it is a secret: a path or a query of a webhook is its password."""
-
-    is_encrypted: bool
-    is_loopback: bool
-    host: str
-    port: int
-    path: Secret
-
-    @classmethod
-    def read(cls, text: Secret, name: str) -> Address:
-        """Return the address; `name` is said in its place in messages. Raises UsageError, which never shows it."""
-        match = _ADDRESS.fullmatch(text.unwrap())
-        if match is None or int(match["port"] or 1) > _MOST_PORT:
-            raise UsageError(
-                f"{name} is not an address", hint="give https://HOST/…, without user, password and fragment"
-            )
-        host = match["host"].strip("[]")
-        is_loopback = _is_loopback(host)
-        if match["scheme"] == "http" and not is_loopback:
-            raise UsageError(f"{name} is an address without encryption", hint="give https://…; http only to 127.0.0.1")
-        path, port = match["path"] or "/", int(match["port"] or _PORTS[match["scheme"]])
-        return cls(
-            is_encrypted=match["scheme"] == "https", is_loopback=is_loopback, host=host, port=port, path=Secret(path)
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -153,10 +116,3 @@ def _content(text: str, place: str) -> Secret:
     if not content:
         raise InputOutputFailed(f"{place}: the file holds no text in UTF-8", hint="it holds the secret alone")
     return Secret(content)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -50,7 +50,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     check_purpose(settings)
     settings.check_key_place()
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
-    events = open_events(settings.events, run_id, stack)
+    events = open_events(settings, run_id, stack)
     note = purge_expired(settings.state_dir, settings.retention, now=now)
     stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
     state_key = find_state_key(settings.state_dir, settings.key)
@@ -140,7 +140,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         audit = RunAudit(settings, facts, tuple(sources), is_resumed=True)
         if settings.watch is not None:
             watch(directory, settings.watch)
-    events = open_events(settings.events, run_id, stack)
+    events = open_events(settings, run_id, stack)
     run = Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),

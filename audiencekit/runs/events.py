@@ -1,4 +1,4 @@
-"""The events of a run: a line of JSON for each of its steps, appended to a file or to stdout (docs/nightly.md).
+"""The events of a run, one for each of its steps: lines of JSON in a file or on stdout, and a trace (docs/nightly.md).
 
 A line is written when its step is in the journal or in the stored report, so that it never claims more than these. What
 a kill keeps from the file is written when the run goes on: the last line of a request has its present counts.
@@ -14,13 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import orjson
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.runs.journal.facts import RequestFacts
+from audiencekit.settings import Settings
 from audiencekit.state.files import explained
+
+if TYPE_CHECKING:
+    from audiencekit.runs.telemetry import Telemetry
 
 VERSION: Final = 1
 STDOUT: Final = Path("-")
@@ -28,7 +32,7 @@ _STDOUT_DESCRIPTOR: Final = 1
 _MOST_LINE_BYTES: Final = 64_000_000  # a report has as many sources as a directory has files
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 
-Event: TypeAlias = Literal["begun", "read", "planned", "request", "wait", "ended"]
+Event: TypeAlias = Literal["begun", "read", "planned", "request", "wait", "ended", "erasure"]
 
 
 class RunEvents:
@@ -39,25 +43,41 @@ class RunEvents:
 
     def __init__(self, run_id: str = "", descriptor: int | None = None) -> None:
         self._run_id, self._descriptor = run_id, descriptor
+        self._telemetry: Telemetry | None = None
         self._failure = ""
         self._tell: Callable[[str], None] | None = None
 
     @property
     def is_on(self) -> bool:
-        """Whether lines are written."""
-        return self._descriptor is not None
+        """Whether there is a reader of events."""
+        return self._descriptor is not None or self._telemetry is not None
 
     def close(self) -> None:
-        """Write nothing from now on, and close the file."""
+        """End the trace, write nothing from now on, and close the file."""
+        telemetry, self._telemetry = self._telemetry, None
+        if telemetry is not None and (why := telemetry.close()):
+            self._warn(f"warning: the collector of AUDIENCEKIT_OTEL_URL did not take the whole trace: {why}")
+        self._close_file()
+
+    def _close_file(self) -> None:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor not in (None, _STDOUT_DESCRIPTOR):
             os.close(descriptor)
+
+    def trace_by(self, telemetry: Telemetry) -> None:
+        """Make a trace of the events, too."""
+        self._telemetry = telemetry
 
     def tell_by(self, tell: Callable[[str], None]) -> None:
         """Call `tell` with the reason when a line cannot be written; at once, if that has happened."""
         self._tell = tell
         if self._failure:
             tell(self._failure)
+
+    def _warn(self, message: str) -> None:
+        self._failure = message
+        if self._tell is not None:
+            self._tell(message)
 
     def begun(self, report: Mapping[str, Any], *, is_resumed: bool, requests: Iterable[RequestFacts] = ()) -> None:
         """The run begins in this process, or goes on; `report` and `requests` are those of earlier ones."""
@@ -89,45 +109,66 @@ class RunEvents:
 
     def ended(self, report: Mapping[str, Any], error: AudiencekitError | None = None) -> None:
         """The run has ended in this process, with this stored report."""
-        self._write(
-            "ended", report=report, error=None if error is None else type(error).__name__,
-            exit_code=0 if error is None else error.exit_code,
-        )  # fmt: skip
+        self._write("ended", report=report, **_how_it_ended(error))
+
+    def erasure(self, step: str, facts: Mapping[str, Any], error: AudiencekitError | None = None) -> None:
+        """A step of an erasure, with facts of its receipt; at its end with the error."""
+        self._write("erasure", step=step, **facts, **({} if step != "ended" else _how_it_ended(error)))
 
     def _write(self, event: Event, **facts: Any) -> None:
-        if self._descriptor is None:
+        if not self.is_on:
             return
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        line = orjson.dumps({"version": VERSION, "event": event, "run_id": self._run_id, "at": at, **facts}) + b"\n"
+        document = {"version": VERSION, "event": event, "run_id": self._run_id, "at": at, **facts}
+        if self._telemetry is not None:
+            self._telemetry.add(document)
+        if self._descriptor is None:
+            return
+        line = orjson.dumps(document) + b"\n"
         try:
             while line:
                 line = line[os.write(self._descriptor, line) :]
         except OSError as error:
-            self.close()
-            self._failure = f"warning: events are not written any more: {error.strerror or type(error).__name__}"
-            if self._tell is not None:
-                self._tell(self._failure)
+            self._close_file()
+            self._warn(f"warning: events are not written any more: {error.strerror or type(error).__name__}")
 
 
-def open_events(path: Path | None, run_id: str, stack: ExitStack) -> RunEvents:
-    """Return the events of the run `run_id`, which `stack` closes; `-` is stdout, and None is nowhere.
+def _how_it_ended(error: AudiencekitError | None) -> dict[str, Any]:
+    if error is None:
+        return {"error": None, "exit_code": 0}
+    return {"error": type(error).__name__, "exit_code": error.exit_code}
 
-    Raises UsageError for a file that is there and holds no events, InputOutputFailed when it cannot be written.
+
+def open_events(settings: Settings, run_id: str, stack: ExitStack) -> RunEvents:
+    """Return the events of the run `run_id`, for the file and the collector of `settings`; `stack` closes them.
+
+    Raises UsageError for a file that is there and holds no events, and for a collector that cannot be called;
+    InputOutputFailed when the file cannot be written.
     """
-    if path is None:
-        return RunEvents()
+    events = RunEvents(run_id, None if settings.events is None else _open_file(settings.events))
+    stack.callback(events.close)
+    if settings.otel_url is not None:
+        from audiencekit.runs.telemetry import Telemetry  # an extra, which few have
+
+        events.trace_by(Telemetry(settings, run_id))
+    return events
+
+
+def _open_file(path: Path) -> int:
     if path == STDOUT:
         if sys.__stdout__ is None:  # its number may be that of another file
             raise InputOutputFailed("stdout cannot be written: it is closed", hint="`events=FILE` names a file")
-        return RunEvents(run_id, _STDOUT_DESCRIPTOR)
+        return _STDOUT_DESCRIPTOR
     with explained("the file of events cannot be written", path, hint="`events=` names another"):
         descriptor = os.open(path, _APPEND, 0o600)
-        events = RunEvents(run_id, descriptor)
-        stack.callback(events.close)
-        status = os.fstat(descriptor)
-        if stat.S_ISREG(status.st_mode) and status.st_size and not _ends_whole(path):
-            os.write(descriptor, b"\n")
-    return events
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode) and status.st_size and not _ends_whole(path):
+                os.write(descriptor, b"\n")
+        except BaseException:
+            os.close(descriptor)
+            raise
+    return descriptor
 
 
 def _ends_whole(path: Path) -> bool:

@@ -320,6 +320,8 @@ def report_from_events(events: FilePath, run: str | None = None) -> Report:
     """
     reports, requests, last = dict[str, dict[str, Any]](), dict[str, dict[int, RequestFacts]](), ""
     for event in read_events(Path(events)):
+        if event["event"] == "erasure":  # which has a receipt, and no report
+            continue
         last = event["run_id"]
         if "report" in event:
             reports[last] = event["report"]

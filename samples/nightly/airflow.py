@@ -2,6 +2,7 @@
 
 It holds the audiences as the setup described them: print it again when the setup changes. Put it into the folder of
 DAGs. Each worker needs the extra `airflow`, the lists at these paths, and one state directory that all share.
+Airflow needs a triggerer, where long waits go on without a worker: start `airflow triggerer`, or take `deferrable` out.
 
 Connections of the type audiencekit, which hold the credentials:
   audiencekit_default
@@ -27,7 +28,11 @@ with DAG(
     catchup=False,
     max_active_runs=1,
     max_active_tasks=1,  # one audience after the other, at one pace; when one fails, the others go on
-    default_args={"retries": 4, "retry_delay": datetime.timedelta(minutes=15)},
+    default_args={
+        "retries": 4,
+        "retry_delay": datetime.timedelta(minutes=15),
+        "deferrable": True,  # during long waits a task gives its worker back: this needs a triggerer
+    },
 ):
     AudienceSyncOperator(
         task_id="spring-customers",

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,22 @@ def test_the_dag_names_what_the_provider_has() -> None:
     assert {call.func.id for call in calls} == imported  # type: ignore[attr-defined]
     for call in calls:
         assert {keyword.arg for keyword in call.keywords} <= arguments | {"task_id"}
+    (defaults,) = (
+        each.value for each in ast.walk(tree) if isinstance(each, ast.keyword) and each.arg == "default_args"
+    )
+    assert isinstance(defaults, ast.Dict)
+    assert {ast.literal_eval(key) for key in defaults.keys if key} == {"retries", "retry_delay", "deferrable"}
+    assert {"RunOperator"} == {_first_with(classes, name, "deferrable") for name in imported}
+
+
+def _first_with(classes: Mapping[str, ast.ClassDef], name: str, argument: str) -> str:
+    """The class with an argument of this name, from `name` upwards; empty if there is none."""
+    while name in classes:
+        methods = [node for node in classes[name].body if getattr(node, "name", "") == "__init__"]
+        if any(arg.arg == argument for method in methods for arg in method.args.kwonlyargs):  # type: ignore[attr-defined]
+            return name
+        name = getattr(classes[name].bases[0], "id", "")
+    return ""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="cron is of Unix")

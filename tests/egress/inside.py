@@ -111,10 +111,13 @@ def run_jobs(world: World) -> None:
 
 
 def run_notified(world: World) -> None:
-    """Commands that tell how they ended: one receiver and one ping, each at its own port of this machine."""
-    with local_receiver() as receiver, local_receiver() as ping:
+    """Commands that tell how they ended: a receiver, a ping and a collector, each at its own port of this machine."""
+    with local_receiver() as receiver, local_receiver() as ping, local_receiver() as collector:
+        collector.way = "redirect"
+        otel_url = f"http://127.0.0.1:{collector.port}"
         env = {"AUDIENCEKIT_NOTIFY_URL": receiver.url, "AUDIENCEKIT_PING_URL": ping.url}
-        world.ready |= {"notify_url": receiver.url, "ping_url": ping.url}
+        env |= {"AUDIENCEKIT_OTEL_URL": otel_url, "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{ELSEWHERE}:4318"}
+        world.ready |= {"notify_url": receiver.url, "ping_url": ping.url, "otel_url": otel_url}
         audience = world.ready["audience_id"]
         world.run("upload", "upload", "list.csv", "--audience", audience, "--notify-on", "expiry=500d", env=env)
         receiver.way = "redirect"

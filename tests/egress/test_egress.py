@@ -23,7 +23,7 @@ from tests.moments import PATIENCE_SECONDS
 from tests.processes import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces of networks are Linux's")
-SERVICE, RECEIVERS = ("ads_url", "ads_sandbox_url", "base_url"), ("notify_url", "ping_url")
+SERVICE, RECEIVERS = ("ads_url", "ads_sandbox_url", "base_url"), ("notify_url", "ping_url", "otel_url")
 CUT_OFF = ["unshare", "--user", "--map-root-user", "--net"]
 SILENT = {"check", "prepare", "hash", "report", "emulator"}  # they need no service
 
@@ -84,7 +84,7 @@ def test_notifications_go_to_their_receiver_alone(tmp_path: Path) -> None:
     ready = seen.found["ready"]
     ports = {name: urllib.parse.urlsplit(ready[name]).port for name in RECEIVERS}
     reached = {name: {job for job, _, _, port in seen.attempts if port == ports[name]} for name in RECEIVERS}
-    assert reached == {"notify_url": {"upload", "refused"}, "ping_url": {"upload"}}
+    assert reached == {"notify_url": {"upload", "refused"}, "ping_url": {"upload"}, "otel_url": {"upload", "refused"}}
     assert [path.split("/")[1] for path in ready["told"]] == ["hook", "hook"]
     assert seen.found["codes"] == {"upload": 0, "refused": 3, "check": 0, "emulator": 0}
 

@@ -1,90 +1,18 @@
-"""Deliveries to real receivers that drop, delay, redirect and lie, and to programs."""
+"""Deliveries to programs."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import socket
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from audiencekit.notifications.deliveries import Deadline, Exchange, run_program
-from audiencekit.notifications.receivers import Address
-from audiencekit.personal import Secret
-from audiencekit.process.connections import Connections
-from tests.authorities import Authority
-from tests.connectproxy import ConnectProxy, proxying
+from audiencekit.notifications.deliveries import run_program
+from audiencekit.process.exchanges import Deadline
 from tests.moments import PATIENCE_SECONDS
-from tests.notifications.localreceiver import WAYS, LocalReceiver, local_receiver
-
-SHORT = 0.3
-WHY = {
-    "well": "",
-    "redirect": "the receiver answered with status 307: a redirect, which is not followed",
-    "error": "the receiver answered with status 500",
-    "dribble": "no answer within 0.3 seconds",
-    "nonsense": "the answer is not HTTP",
-    "drop": None,  # in the system's words
-    "silence": "no answer within 0.3 seconds",
-}
-
-
-def _deliver(url: str, seconds: float = PATIENCE_SECONDS, connections: Connections | None = None) -> str:
-    address = Address.read(Secret(url), "AUDIENCEKIT_NOTIFY_URL")
-    return Exchange(
-        address, connections=connections or Connections(), deadline=Deadline(seconds), body=b"{}", headers={"X": "1"}
-    ).wait()
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_receiver_may_do_what_it_likes(receiver: LocalReceiver, way: str) -> None:
-    """It is asked once, at one address, and for no longer than it may take; no reason shows the address."""
-    receiver.way = way
-    why = _deliver(receiver.url, SHORT if way in ("dribble", "silence") else PATIENCE_SECONDS)
-    assert bool(why) == (way != "well")
-    assert WHY[way] in (why, None)
-    assert "s3cret" not in why
-    assert receiver.bodies == [b"{}"]
-    assert receiver.paths == ["POST /hook/s3cret-path?sig=s3cret-query"]
-
-
-def test_no_receiver_is_no_delivery() -> None:
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        why = _deliver(f"http://127.0.0.1:{door.getsockname()[1]}/s3cret")
-    assert why.startswith("no connection: ")
-    assert "s3cret" not in why
-
-
-def test_proxies_of_other_programs_are_not_used(receiver: LocalReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", "http://192.0.2.1:3128")
-    monkeypatch.setenv("https_proxy", "http://192.0.2.1:3128")
-    assert _deliver(receiver.url) == ""
-
-
-async def test_a_receiver_proves_who_it_is_also_behind_a_proxy(tmp_path: Path) -> None:
-    """By the authorities of the settings; the proxy learns its host and port, and nothing that is told."""
-    authority, other = Authority(tmp_path), Authority(tmp_path, "other")
-    host = "hooks.example.com"
-    with local_receiver(authority.server(host)) as receiver:
-        async with proxying(ConnectProxy({f"{host}:443": receiver.port})) as proxy:
-
-            async def deliver(bundle: Path, address: str = f"https://{host}/s3cret") -> str:
-                connections = Connections(proxy=Secret(proxy.url), ca_bundle=bundle)
-                return await asyncio.to_thread(_deliver, address, PATIENCE_SECONDS, connections)
-
-            assert await deliver(authority.bundle) == ""
-            assert "its certificate is not valid here" in await deliver(other.bundle)
-            refused = await deliver(authority.bundle, "https://elsewhere.example.com/s3cret")
-            assert refused == "no connection: the proxy refuses it"
-    assert receiver.bodies == [b"{}"]
-    assert proxy.heads[0].startswith(f"CONNECT {host}:443 ")
-    assert b"s3cret" not in proxy.tunnelled
-
 
 PRINT = "import os, sys, json; open(sys.argv[1], 'w').write(json.dumps([sys.stdin.read(), dict(os.environ), sys.argv]))"
 

@@ -12,8 +12,9 @@ from audiencekit.errors import AudiencekitError, NotFinished, PlanRefused
 from audiencekit.notifications import notifier as room
 from audiencekit.notifications.notices import Rules, notice_id
 from audiencekit.notifications.notifier import Ended, Notifier
-from audiencekit.notifications.receivers import Address, Receiver
+from audiencekit.notifications.receivers import Receiver
 from audiencekit.personal import Secret
+from audiencekit.process.exchanges import Address
 from audiencekit.reporting.report import RowCounts
 from audiencekit.runs.store import ERASURE_HOME, RunStore, Store
 from audiencekit.runs.watched import read_told, watch

@@ -129,12 +129,12 @@ async def test_a_file_of_something_else_is_left_alone(
     assert RunStore(recorded.state_dir).ids() == []
 
 
-def test_a_line_that_was_cut_short_is_left_out(path: Path) -> None:
+def test_a_line_that_was_cut_short_is_left_out(recorded: Settings, path: Path) -> None:
     """The next one is a line of its own."""
     with ExitStack() as stack:
-        open_events(path, "run-number-1", stack).read(3, 1)
+        open_events(recorded, "run-number-1", stack).read(3, 1)
         path.write_bytes(path.read_bytes() + b'{"version":1,"event":"re')
-        open_events(path, "run-number-2", stack).read(3, 1)
+        open_events(recorded, "run-number-2", stack).read(3, 1)
     assert [each["run_id"] for each in room.read_events(path)] == ["run-number-1", "run-number-2"]
     path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2'))
     with pytest.raises(UsageError, match="of another version"):

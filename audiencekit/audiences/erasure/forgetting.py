@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Unpack
@@ -25,8 +25,10 @@ from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking, closed_to_its_end
 from audiencekit.profile import find_profile
+from audiencekit.reporting.page.privacy import in_tens
 from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.reporting.sealed_rejections import remove_sealed
+from audiencekit.runs.events import RunEvents, open_events
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.start import refuse_another_service
 from audiencekit.selection.erased_people import read_forgotten, remember
@@ -77,10 +79,14 @@ async def forget_async(
     store = ErasureStore(settings.state_dir)
     async with closed_to_its_end(client):
         await check_access(client, settings.require_account())
-        with store.locked() as note:
-            receipt = begin_or_continue(asked, records, store, settings, progress, do_not_reach=do_not_reach)
+        with store.locked() as note, ExitStack() as stack:
+            receipt, events = begin_or_continue(
+                asked, records, store, settings, progress, stack, do_not_reach=do_not_reach
+            )
             note(receipt.erasure_id)
-            return await erase(receipt, records, client, store, settings, progress=progress, limiter=limiter)
+            return await erase(
+                receipt, records, client, store, settings, progress=progress, limiter=limiter, events=events
+            )
 
 
 forget = blocking(forget_async)
@@ -104,17 +110,21 @@ async def resume_erasure_async(
     settings, progress = settings or load_settings(), progress_or_default(progress)
     store = ErasureStore(settings.state_dir)
     erasure_id = store.find(erasure)
-    with store.locked() as note:
+    with store.locked() as note, ExitStack() as stack:
         note(erasure_id)
         receipt = store.receipt(erasure_id)
+        events = open_events(settings, erasure_id, stack)
+        _tell(receipt, events, "resumed")
         if receipt.state == "complete":
             progress.tell(f"erasure {erasure_id} is complete: nothing is left to do")
             store.sign(receipt, find_state_key(settings.state_dir, settings.key))  # a kill may have come before
+            _tell(receipt, events, "ended")
             return receipt
         if not store.has_keys(erasure_id):  # killed between its last two steps
             store.complete(receipt, datetime.now(UTC))
             store.sign(receipt, find_state_key(settings.state_dir, settings.key))
             _log(receipt, settings, "ended")
+            _tell(receipt, events, "ended")
             return receipt
         settings = replace(settings, profile=find_profile(receipt.profile))
         refuse_another_service(
@@ -126,7 +136,9 @@ async def resume_erasure_async(
         records = store.records(erasure_id, find_state_key(settings.state_dir, settings.key))
         _log(receipt, settings, "resumed")
         async with closed_to_its_end(client):
-            return await erase(receipt, records, client, store, settings, progress=progress, limiter=limiter)
+            return await erase(
+                receipt, records, client, store, settings, progress=progress, limiter=limiter, events=events
+            )
 
 
 resume_erasure = blocking(resume_erasure_async)
@@ -142,22 +154,30 @@ def begin_or_continue(
     store: ErasureStore,
     settings: Settings,
     progress: Progress,
+    stack: ExitStack,
     *,
     do_not_reach: bool,
-) -> Receipt:
-    """Return the receipt of a new erasure, or of an unfinished one of the same people. Call it under its lock."""
+) -> tuple[Receipt, RunEvents]:
+    """Return the receipt of a new erasure, or of an unfinished one of the same people, and its events.
+
+    Call it under its lock; `stack` closes the events.
+    """
     key = find_state_key(settings.state_dir, settings.key)  # it may have been rotated while people were read
     fingerprint, account_id = keys_fingerprint(records, key), settings.require_account()
     found = store.unfinished(fingerprint, account_id, settings.address, do_not_reach=do_not_reach)
     if found is not None:
         progress.tell(f"erasure {found.erasure_id} of the same people ended early: this continues it")
+        events = open_events(settings, found.erasure_id, stack)
         _log(found, settings, "resumed")
-        return found
+        _tell(found, events, "resumed")
+        return found, events
     receipt = Receipt.begun(asked, records, key, settings, do_not_reach=do_not_reach)
+    events = open_events(settings, receipt.erasure_id, stack)  # before people are remembered
     _log(receipt, settings, "begun")
     _remember(receipt, records, key, settings)
     store.begin(receipt, records, key, watched=settings.watch)
-    return receipt
+    _tell(receipt, events, "begun")
+    return receipt, events
 
 
 async def erase(
@@ -169,20 +189,24 @@ async def erase(
     *,
     progress: Progress,
     limiter: RateLimiter | None,
+    events: RunEvents,
 ) -> Receipt:
     """Return the receipt of the complete erasure. Raises the errors of `forget_async`.
 
-    How it ended is in the audit log.
+    How it ended is in the audit log, and in the events.
     """
     failure: AudiencekitError
+    events.tell_by(progress.tell)
     try:
         found = await _erase(receipt, records, client, store, settings, progress=progress, limiter=limiter)
     except AudiencekitError as error:
         failure = error.bare()
         with suppress(AudiencekitError):  # the failure that came first is the one that is told
             _log(receipt, settings, "ended")
+        _tell(receipt, events, "ended", failure)
     else:
         _log(found, settings, "ended")
+        _tell(found, events, "ended")
         return found
     raise failure
 
@@ -223,10 +247,20 @@ def _log(receipt: Receipt, settings: Settings, step: Step) -> None:
     if step == "ended":
         facts |= {
             "state": receipt.state,
-            "audiences": {"confirmed": receipt.settled, "all": len(receipt.audiences), "skipped": len(receipt.skipped)},
+            "audiences": _audiences_of(receipt),
             "records": sum(one.records for one in receipt.targets),
         }
     AuditLog.of(settings).append("forget", step, **facts)
+
+
+def _audiences_of(receipt: Receipt) -> dict[str, int]:
+    return {"confirmed": receipt.settled, "all": len(receipt.audiences), "skipped": len(receipt.skipped)}
+
+
+def _tell(receipt: Receipt, events: RunEvents, step: Step, error: AudiencekitError | None = None) -> None:
+    """Write the event of a step: many people see it, so that a count of people below ten is not told."""
+    facts = {"state": receipt.state, "people": in_tens(receipt.asked), "audiences": _audiences_of(receipt)}
+    events.erasure(step, facts | {"requests": sum(one.requests for one in receipt.targets)}, error)
 
 
 def _remember(receipt: Receipt, records: HashedRecords, key: StateKey, settings: Settings) -> None:

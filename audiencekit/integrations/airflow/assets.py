@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION
 from audiencekit.integrations.airflow.versions import Asset, AssetAlias
-from audiencekit.notifications.messages import FlooredCounts
+from audiencekit.reporting.page.privacy import FlooredCounts
 
 
 def audience_asset(audience: str, conn_id: str = DEFAULT_CONNECTION) -> Any:

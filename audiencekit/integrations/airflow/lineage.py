@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from audiencekit.notifications.messages import FlooredCounts
+from audiencekit.reporting.page.privacy import FlooredCounts
 from audiencekit.settings import Settings
 
 

@@ -278,3 +278,38 @@ def _mask(found: re.Match[str]) -> str:
     noun, verb = found["of"] or found["noun"], found["verb"]
     plural = _PLURAL.get(noun, noun if noun.endswith("s") or found["of"] or noun == "people" else f"{noun}s")
     return f"fewer than {FLOOR} {plural}" + (f" {_PLURAL[verb]}" if verb else "")
+
+
+# --- Counts without a page: in a notification, an event of Airflow, a trace ---
+
+
+class FlooredCounts:
+    """The counts of a report as they may be told: rounded together, so that none can be computed from others."""
+
+    def __init__(self, report: Mapping[str, Any]) -> None:
+        self.rows: dict[str, int | None] | None = None
+        self.step: int | None = None
+        self._report = report
+        self._shown: Shown | None = None
+        if "rejections" in report and "identifiers" in report:
+            self._shown = shown_document(report, is_floored=True, step=FLOOR)
+        if self._shown is not None:
+            self.step = self._shown.step
+            self.rows = {name: self._told(f"rows.{name}", number) for name, number in report["rows"].items()}
+
+    def people(self, count: int | None) -> int | None:
+        """Return how many people the audience has, or an erasure names."""
+        if "asked" in self._report:
+            return in_tens(int(self._report["asked"]))
+        return None if self._shown is None else self._told("changes.members_after", count)
+
+    def _told(self, key: str, count: int | None) -> int | None:
+        shown = self._shown
+        if count is None or shown is None or 0 < count < max(FLOOR, shown.step):
+            return None
+        return TENS.rounded("", count) if key in shown.fixed else shown.rounded(key, count)
+
+
+def in_tens(count: int | None) -> int | None:
+    """Return the count in tens; None for one that is unknown or below FLOOR, and not zero."""
+    return None if count is None or 0 < count < FLOOR else TENS.rounded("", count)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from jsonschema import Draft202012Validator
 
 import audiencekit
 from audiencekit.api import calls
@@ -37,6 +38,7 @@ from audiencekit.errors import (
 )
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
+from audiencekit.runs import events
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.erased_people import read_forgotten
 from audiencekit.settings import Settings, load_settings
@@ -355,3 +357,54 @@ async def test_sealed_rejections_are_removed(tmp_path: Path, emulator: Emulator,
     (place / "a-later-run.age").write_bytes(b"sealed")
     found = verify_erasures(settings)
     assert (found["verified"], found["files"][-1]["kind"]) == (False, "sealed_rejections")
+
+
+async def test_each_step_of_an_erasure_is_an_event(
+    emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """With its number and floored counts, also of one that fails; a file of something else is refused at once."""
+    path = tmp_path / "events.jsonl"
+    path.write_text("email\nada@example.com\n")
+    recorded = replace(settings, events=path)
+    with pytest.raises(UsageError, match="is not a file of events"):
+        await forget_async(["person1@example.org"], settings=recorded)
+    assert read_forgotten(settings.state_dir, settings.key) is None
+    path.unlink()
+    few = await forget_async(["person1@example.org"], settings=recorded)
+    many = await forget_async([f"other{number}@example.org" for number in range(13)], settings=recorded)
+    busy = TargetLock(settings.state_dir, settings.require_account(), Target.audience(audiences[0]), "run")
+    with busy, pytest.raises(NotFinished) as caught:
+        await forget_async(["person2@example.org"], settings=recorded)
+    assert caught.value.document is not None
+    schema = Draft202012Validator(json.loads(Path(events.__file__).with_name("events.schema.json").read_text()))
+    found = list(events.read_events(path))
+    for each in found:
+        schema.validate(each)
+        assert set(each) <= {
+            "version",
+            "event",
+            "run_id",
+            "at",
+            "step",
+            "state",
+            "people",
+            "audiences",
+            "requests",
+            "error",
+            "exit_code",
+        }
+    assert [
+        (each["run_id"], each["step"], each["state"], each["people"], each["audiences"]["confirmed"], each["requests"])
+        for each in found
+    ] == [
+        (few.erasure_id, "begun", "incomplete", None, 0, 0),
+        (few.erasure_id, "ended", "complete", None, 2, 2),
+        (many.erasure_id, "begun", "incomplete", 10, 0, 0),
+        (many.erasure_id, "ended", "complete", 10, 2, 2),
+        (caught.value.document["erasure_id"], "begun", "incomplete", None, 0, 0),
+        (caught.value.document["erasure_id"], "ended", "incomplete", None, 1, 1),
+    ]
+    assert [(each["error"], each["exit_code"]) for each in found if each["step"] == "ended"] == [
+        *[(None, 0)] * 2,
+        ("NotFinished", 75),
+    ]
