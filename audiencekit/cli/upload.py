@@ -36,6 +36,7 @@ from audiencekit.cli.sending_commands import (
     service_options,
 )
 from audiencekit.cli.settings import audience_id_of, audience_option
+from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
