@@ -94,7 +94,7 @@ def upload(
     if given.pop("dry_run"):
         refuse_named_dry_run(run_id)
         if seal_rejections is not None:
-            raise UsageError("a dry run keeps nothing", hint="`check` with `seal_rejections` sends nothing, and seals")
+            raise UsageError("a dry run keeps nothing", hint="`check` with `seal_rejections=` sends nothing, and seals")
         given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
         foresee_upload(source, audience, given)
 

@@ -146,7 +146,7 @@ def find_sealed(state_dir: Path, given: str) -> Path:
     if given == LAST:
         files = [path for path in sealed_files(state_dir) if _OWN.fullmatch(path.name)]
         if not files:
-            raise SourceRefused("no rejections are sealed here", hint="seal them with `seal_rejections`")
+            raise SourceRefused("no rejections are sealed here", hint="seal them with `seal_rejections=`")
         return max(files, key=lambda path: path.stat().st_mtime_ns)
     own = state_dir / PLACE / f"{given}{_SUFFIX}"
     return own if _OWN.fullmatch(own.name) and own.is_file() else Path(given)

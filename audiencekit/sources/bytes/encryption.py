@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.process.programs import own_environment
 from audiencekit.sources.bytes.files import ByteReader, Identity, RawFile
-from audiencekit.text import install_extra
+from audiencekit.text import install_extra, option
 
 if TYPE_CHECKING:
     from pyrage import x25519
@@ -167,7 +167,7 @@ def _read_identities(identity_file: str | None) -> list[x25519.Identity]:
     from pyrage import IdentityError, x25519
 
     path = identity_file or own_environment().get(IDENTITY_FILE)
-    named = "`identity_file`" if identity_file else IDENTITY_FILE
+    named = option("identity_file") if identity_file else IDENTITY_FILE
     if not path:
         raise UsageError(
             "a file encrypted with age needs an identity", hint=f"set {IDENTITY_FILE} to the path of its file"
@@ -195,7 +195,8 @@ def _private_text(path: str, named: str) -> str:
     except ValueError:
         failure = "it is no text"
     raise InputOutputFailed(
-        f"the file that {named} names cannot be used: {failure}", hint="it must be there, for its owner alone"
+        f"the file that {named} names cannot be used: {failure}",
+        hint="it must be there, and no one else may read it: chmod 600 FILE",
     )
 
 
