@@ -41,7 +41,9 @@ from audiencekit.state.spool import KeptSpool
 
 _SOUND: Final = ("sound", "none")
 SOURCE: Final = "source"
-_OWNER_ALONE: Final = "only the owner of its key can open it; it goes after 30 days, or with `audiencekit purge --older-than 1h`"
+_OWNER_ALONE: Final = (
+    "only the owner of its key can open it; it goes after 30 days, or with `audiencekit purge --older-than 1h`"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
