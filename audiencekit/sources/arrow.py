@@ -444,9 +444,9 @@ def _lists_of(cells: pa.Array, places: Indices, parts: pa.Array) -> pa.Array:
     Without blank texts, and null where a cell is null.
     """
     texts = parts.flatten()
-    are_filled = ~_are_blank(texts)
+    are_filled = ~are_blank(texts)
     owners = np.repeat(places, _lengths(parts))[are_filled]
-    counts = (~_are_blank(cells)).astype(np.int64)
+    counts = (~are_blank(cells)).astype(np.int64)
     counts[places] = 0
     counts += np.bincount(owners, minlength=len(cells))
     order, is_divided = np.repeat(np.arange(len(cells)), counts), np.zeros(len(cells), dtype=bool)
@@ -456,7 +456,7 @@ def _lists_of(cells: pa.Array, places: Indices, parts: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(arrow_array(offsets_of(counts)), values, mask=cells.is_null())
 
 
-def _are_blank(texts: pa.Array) -> Bools:
+def are_blank(texts: pa.Array) -> Bools:
     if texts.null_count:
         texts = texts.fill_null("")  # whatever stands under it
     offsets, data = text_buffers(texts)

@@ -233,3 +233,15 @@ def test_the_next_command_is_this_one_and_what_it_advises(run: Run, tmp_path: Pa
     for more, expected in asked:
         told = run("check", *given, *more).stderr.splitlines()[-1]
         assert told == "Next: audiencekit " + expected.replace("…", "--encoding cp1252 --delimiter ';'"), more
+
+
+def test_rows_of_blank_cells_are_nobody(run: Run, tmp_path: Path) -> None:
+    """Excel writes them below a list; they are numbered, and neither read nor lost."""
+    rows = ["name;email", "Ann;a@b.example", ";", ' ;""', "Bob;", *[";"] * 50]
+    (tmp_path / "list.csv").write_text("\n".join(rows))
+    done = run("check", "list.csv", "--rejections", "rejections.csv", "--json")
+    plan = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert (plan["rows"]["read"], plan["rows"]["rejected"]) == (2, 1)
+    assert "52 rows have nothing but blank cells: not counted" in plan["notes"]
+    assert (tmp_path / "rejections.csv").read_text().splitlines()[1:] == ["4,,no_identifier"]

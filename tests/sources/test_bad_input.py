@@ -57,6 +57,10 @@ CASES: list[tuple[str, str, Any]] = [
     ("a zero-width space", "p\u200bq@x.de,1,x\n", (AT, [(AT, "p\u200bq@x.de")], [])),
     ("a soft hyphen and a mark", "\u202ep\u00adq@x.de\u2069,1,x\n", (AT, [(AT, "\u202ep\u00adq@x.de\u2069")], [])),
     ("a byte order mark in the middle", "\ufeffq@x.de,1,x\n", (AT, [(AT, "\ufeffq@x.de")], [])),
+    ("blank cells", ",,\n", (BEFORE, [], [])),
+    ("blank cells, some of them in quotes", ' ,"",\t\n', (BEFORE, [], [])),
+    ("too many blank cells", ",,,,\n", (BEFORE, [], [])),
+    ("a row with nothing that is used", ",,y\n", (AT, [(AT, "")], [])),
     ("a NUL", "q\0@x.de,1,x\n", (AT, [(AT, "q\0@x.de")], [])),
     ("other line ends", "q@x.de,1,x\r\nr@x.de,1,x\rs@x.de,1,x\n",
      (AT + 2, [(AT, "q@x.de"), (AT + 1, "r@x.de"), (AT + 2, "s@x.de")], [])),
@@ -94,7 +98,8 @@ def test_the_answer_is_known_and_the_same_twice(
     assert quick == careful
     if expected is not None and then_more:
         rows, odd, faults = expected
-        numbered = range(rows + len(faults) + 1, rows + len(faults) + MORE + 1)
+        last = max(rows + len(faults), AT)  # a row of blank cells is numbered
+        numbered = range(last + 1, last + MORE + 1)
         expected = (rows + MORE, [*odd, *((row, "z@example.com") for row in numbered)], faults)
     assert expected in (None, quick)
 

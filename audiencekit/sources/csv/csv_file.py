@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -17,8 +17,8 @@ from audiencekit.limits import BATCH_ROWS, MAX_LINE_BYTES
 from audiencekit.personal import RawColumns
 from audiencekit.process.workers import cores
 from audiencekit.records.batches import ColumnMapping, TextBatch
-from audiencekit.records.columns.arrays import arrow_array
-from audiencekit.sources.arrow import split_texts, text_columns, used_positions
+from audiencekit.records.columns.arrays import Bools, arrow_array
+from audiencekit.sources.arrow import are_blank, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.byte_stream import ByteStream
 from audiencekit.sources.csv.cell_kernels import CellKernels
 from audiencekit.sources.csv.cells import Cells, LinesApart, WantedCells
@@ -37,18 +37,21 @@ KeptRow: TypeAlias = tuple[int, list[str | None]]  # its number, and its used ce
 def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
     found = find_layout(stream, options)
-    return Look(
-        DelimitedTable(stream, found.layout, options.split_cells), found.header, found.sample, notes=found.notes
-    )
+    table = DelimitedTable(stream, found.layout, options.split_cells)
+    return Look(table, found.header, found.sample, notes=found.notes, later_notes=lambda: table.notes)
 
 
 class DelimitedTable:
-    """The rows of a delimited file whose layout is known."""
+    """The rows of a delimited file whose layout is known.
+
+    Rows whose cells are all blank are numbered and not counted: a spreadsheet program writes one for each row that was
+    ever formatted.
+    """
 
     def __init__(self, stream: ByteStream, layout: Layout, split_cells: str | None) -> None:
         self._stream, self._split_cells = stream, split_cells
         self.layout = layout
-        self.rows_read = 0
+        self.rows_read = self._blank = 0
 
     @property
     def bytes_read(self) -> int:
@@ -65,13 +68,19 @@ class DelimitedTable:
             **self.layout.description,
         }
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Rows of the last pass that were not counted."""
+        rows = "1 row has" if self._blank == 1 else f"{self._blank:,} rows have"
+        return (f"{rows} nothing but blank cells: not counted",) if self._blank else ()
+
     def check(self, mapping: ColumnMapping) -> None:
         """Nothing: every column of such a file is text."""
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
         faults = Faults()
-        self.rows_read = 0
+        self.rows_read = self._blank = 0
         yield from self._read_pieces(mapping, faults)
         faults.refuse_too_many(self.rows_read)
 
@@ -139,19 +148,48 @@ class DelimitedTable:
         """The sound rows of a piece; the faults of the others are noted."""
         cells, numbers = piece.cells or {}, np.arange(self.rows_read + 1, self.rows_read + piece.records + 1)
         if piece.apart is None:
-            return text_columns(arrow_array(numbers), self._split(cells, mapping), mapping)
+            read = text_columns(arrow_array(numbers), self._split(cells, mapping), mapping)
+            return self._without_blank_rows(piece, read, numbers)
         rows = zip(numbers[piece.apart.numbers].tolist(), apart, strict=True)
         places = used_positions(mapping)
-        kept = [(row, _used(record, places)) for row, record in rows if judge.accepts(row, record)]
+        kept = [
+            (row, _used(record, places)) for row, record in rows if self._counts(record) and judge.accepts(row, record)
+        ]
         numbers = np.delete(numbers, piece.apart.numbers)
         read = text_columns(arrow_array(numbers), self._split(cells, mapping), mapping)
+        read = self._without_blank_rows(piece, read, numbers)
         return _in_order(read, self._build(kept, mapping)) if kept else read
+
+    def _without_blank_rows(self, piece: Piece, read: pa.RecordBatch, numbers: npt.NDArray[np.int64]) -> pa.RecordBatch:
+        """The rows of a piece, whose `numbers` these are, that have a cell that is not blank."""
+        if piece.blank is None:
+            return read
+        places = np.flatnonzero(piece.blank)
+        cells = self._cells_of(piece, (numbers[places] - self.rows_read - 1).tolist())
+        counts = np.ones(len(numbers), dtype=bool)
+        counts[places] = [self._counts(record) for record in cells]
+        return read.filter(arrow_array(counts))
+
+    def _cells_of(self, piece: Piece, wanted: list[int]) -> list[list[str]]:
+        """The cells of some records of a piece, by their places in it."""
+        lines = [line for line in piece.data.splitlines() if line]
+        is_line_each = len(lines) == piece.records  # there are more lines where a record has several
+        data = b"\n".join([lines[place] for place in wanted]) if is_line_each else piece.data
+        with field_limit():
+            records = list(Records(iter([data]), self.layout.delimiter, leading=0))
+        return records if is_line_each else [records[place] for place in wanted]
+
+    def _counts(self, record: list[str]) -> bool:
+        """Whether a row has a cell that is not blank; the others are noted."""
+        is_blank = len(record) > 1 and not any(cell.strip(_BLANKS) for cell in record)
+        self._blank += is_blank
+        return not is_blank
 
     def careful_batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """The same as `batches`, all of it read by `csv`: the definition of correct."""
         records = Records(self._stream.bounded_blocks(), self.layout.delimiter, leading=self.layout.leading)
         faults = Faults()
-        self.rows_read = 0
+        self.rows_read = self._blank = 0
         judge = RowJudge(self.layout, mapping, faults)
         yield from self._careful_rows(iter(records), self.layout.leading, judge, mapping)
         faults.refuse_too_many(self.rows_read)
@@ -164,9 +202,10 @@ class DelimitedTable:
                 next(rows, None)
         places = used_positions(mapping)
         while True:
+            before = self.rows_read
             with field_limit():
                 kept = self._read(rows, judge, places)
-            if not kept and not judge.faults.waiting:
+            if self.rows_read == before:
                 break
             yield TextBatch(RawColumns(self._build(kept, mapping)), judge.faults.take())
 
@@ -176,7 +215,7 @@ class DelimitedTable:
         judge.letters = 0
         for cells in itertools.islice(rows, BATCH_ROWS):
             self.rows_read += 1
-            if judge.accepts(self.rows_read, cells):
+            if self._counts(cells) and judge.accepts(self.rows_read, cells):
                 kept.append((self.rows_read, _used(cells, places)))
             if judge.letters > BATCH_LETTERS:
                 break
@@ -199,6 +238,9 @@ class DelimitedTable:
             place: split_texts(cells, self._split_cells) if place in identifiers else cells
             for place, cells in arrays.items()
         }
+
+
+_BLANKS: Final = " \t"
 
 
 def _used(cells: list[str], places: list[int]) -> list[str | None]:
@@ -227,13 +269,14 @@ class Piece:
     bytes.
 
     `records` is -1 for what is left at the end and is not whole by the counter's rules. Where some of the records are
-    `apart`, the cells are those of the others, and the bytes are there, too.
+    `apart`, the cells are those of the others. The bytes are there for these, and for rows that may be `blank`.
     """
 
     records: int
     cells: dict[int, Any] | None = None
     data: bytes = b""
     apart: LinesApart | None = None
+    blank: Bools | None = None
 
 
 class Pieces:
@@ -305,8 +348,21 @@ class Pieces:
         self._carry = data[found.whole_bytes :]
         if not found.whole_bytes:
             return None
-        is_needed = found.columns is None or found.apart is not None
-        return Piece(found.records, found.columns, data[: found.whole_bytes] if is_needed else b"", found.apart)
+        blank = None if found.columns is None else _blank_rows(found.columns)
+        is_needed = found.columns is None or found.apart is not None or blank is not None
+        return Piece(
+            found.records, found.columns, data[: found.whole_bytes] if is_needed else b"", found.apart, blank=blank
+        )
+
+
+def _blank_rows(columns: Mapping[int, pa.Array]) -> Bools | None:
+    """The rows with a blank cell in each of these columns; None where there is none."""
+    blank: Bools | None = None
+    for cells in columns.values():
+        blank = are_blank(cells) if blank is None else blank & are_blank(cells)
+        if not blank.any():
+            return None
+    return blank
 
 
 def _head_apart(blocks: Iterator[bytes]) -> Iterator[bytes]:

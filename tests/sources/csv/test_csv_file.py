@@ -257,8 +257,8 @@ def test_written_tables_are_read_back(
     declared = encoding if encoding == "utf-16-be" else None
     source = open_source(path, SourceOptions(columns=columns, delimiter=delimiter, encoding=declared))
     read = [row for batch in source.batches() for row in batch.columns.unwrap().to_pylist()]
-    assert [[row["c0"], row["c1"], row["c2"]] for row in read] == table
-    assert [row["row"] for row in read] == list(range(1, len(table) + 1))
+    filled = {number: row for number, row in enumerate(table, 1) if any(cell.strip(" \t") for cell in row)}
+    assert {row["row"]: [row["c0"], row["c1"], row["c2"]] for row in read} == filled
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(150))
