@@ -235,7 +235,7 @@ def test_the_next_command_is_this_one_and_what_it_advises(run: Run, tmp_path: Pa
         assert told == "Next: audiencekit " + expected.replace("…", "--encoding cp1252 --delimiter ';'"), more
 
 
-def test_rows_of_blank_cells_are_nobody(run: Run, tmp_path: Path) -> None:
+def test_rows_of_blank_cells_are_not_counted(run: Run, tmp_path: Path) -> None:
     """Excel writes them below a list; they are numbered, and neither read nor lost."""
     rows = ["name;email", "Ann;a@b.example", ";", ' ;""', "Bob;", *[";"] * 50]
     (tmp_path / "list.csv").write_text("\n".join(rows))

@@ -115,7 +115,6 @@ def test_a_list_that_cannot_be_relied_on_refuses_the_run(
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (",", ": no_identifier"),
         ("null,", ", column email: placeholder"),
         ("eva@example,", ", column email: invalid_syntax"),
         ("eva@example.com;dan@example.com,", ", column email: "),
@@ -158,7 +157,6 @@ def test_blank_cells_beside_an_identifier_are_no_obstacle(tmp_path: Path, source
         (("n/a,n/a",), 1),
         (("n/a,none", "#N/A,null"), 2),
         (("n/a,",), None),
-        ((",",), None),
         (("n/a,eva",), None),
         (("n/a,n/a", "eva@example,n/a"), None),
     ],
@@ -175,6 +173,13 @@ def test_a_row_of_placeholders_alone_names_no_person(
     plan = checked(tmp_path, source, suppress=listed, ignore="marketing")
     assert (plan.suppression[0]["placeholders"], plan.suppression[0]["unread"], plan.verdict) == (found, 0, "ready")
     assert any(f"{found} of {1 + found} rows have placeholders only" in note for note in plan.notes)
+
+
+def test_a_row_of_blank_cells_names_no_person(tmp_path: Path, source: Path) -> None:
+    """As a blank row of a sheet: spreadsheet programs write them below a list."""
+    listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,+12015550101", ",", " ,")
+    plan = checked(tmp_path, source, suppress=listed, ignore="marketing")
+    assert (plan.suppression[0]["unread"], plan.rows.suppressed, plan.verdict) == (0, 1, "ready")
 
 
 def test_findings_of_the_pass_over_a_list_are_told(tmp_path: Path, source: Path) -> None:
