@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -29,6 +28,7 @@ from audiencekit.cli.output import complain, leave_with, print_told, say, say_do
 from audiencekit.cli.web_pages import html_option, require_page, write_plan_page
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.text import OPTION, option
 
 if TYPE_CHECKING:
     from audiencekit.reporting.report import Plan
@@ -137,13 +137,24 @@ def _suggest(plan: Plan, words: list[str], *, is_lossy: bool) -> None:
     refusing = next((loss for loss in plan.warnings if loss.code == "consent"), None)
     given = re.search(r"`consent_column=('.*?'|\".*?\")`", (refusing.remedy if refusing else None) or "")
     saving = [finding.option for finding in plan.findings if finding.option and finding.saves_people]
-    more = shlex.split(spelled(saving[0])) if saving else []
+    more = _words_of(saving[0]) if saving else []
     if given:
         more += ["--consent-column", ast.literal_eval(given[1])]
     if more:
         suggest("check", *words, *more)
     elif refusing is None:
         suggest(*(["check", *words, "--doctor", "--rejections", "FILE"] if is_lossy else _upload(words)))
+
+
+def _words_of(advice: str) -> list[str]:
+    """Return an option that the doctor advises as words; none where its value cannot be shown in a line."""
+    found = OPTION.fullmatch(advice)
+    if found is None:
+        return []
+    value = ast.literal_eval(found[2])
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    return [spelled(option(found[1])), value] if isinstance(value, str) and value.isprintable() else []
 
 
 def _upload(words: list[str]) -> list[str]:

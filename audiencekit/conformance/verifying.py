@@ -5,7 +5,6 @@ A list is compared in this process alone. What others have written gets invented
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import subprocess
 import threading
@@ -27,6 +26,7 @@ from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.personal import Personal, guarded
 from audiencekit.planning.keywords import Columns
 from audiencekit.planning.options import read_keywords, read_kind
+from audiencekit.process.exchanges import is_loopback_host
 from audiencekit.process.programs import find_program, start_program
 from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, resolve_countries
 from audiencekit.reporting.verification import ComparedColumn, FoundFault, Verification
@@ -452,16 +452,9 @@ def _read_loopback(url: str) -> SplitResult:
         host, _ = address.hostname or "", address.port
     except ValueError:
         host = ""
-    if address is None or address.scheme != "http" or address.username is not None or not _is_loopback(host):
+    if address is None or address.scheme != "http" or address.username is not None or not is_loopback_host(host):
         raise UsageError("`url=` is not an address of this machine", hint="write it like http://127.0.0.1:8000/hash")
     return address
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _post(address: SplitResult, texts: Sequence[str]) -> list[str]:

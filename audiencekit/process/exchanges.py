@@ -50,7 +50,7 @@ class Address:
                 f"{name} is not an address", hint="give https://HOST/…, without user, password and fragment"
             )
         host = match["host"].strip("[]")
-        is_loopback = _is_loopback(host)
+        is_loopback = is_loopback_host(host)
         if match["scheme"] == "http" and not is_loopback:
             raise UsageError(f"{name} is an address without encryption", hint="give https://…; http only to 127.0.0.1")
         path, port = match["path"] or "/", int(match["port"] or _PORTS[match["scheme"]])
@@ -148,7 +148,8 @@ class Exchange:
         return connection
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback_host(host: str) -> bool:
+    """Return whether `host`, a name or a number without brackets, is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

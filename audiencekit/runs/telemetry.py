@@ -206,7 +206,7 @@ def _nanoseconds(at: str) -> int:
 
 
 class Telemetry:
-    """The trace and the metrics of one run, and their way to the collector. Nothing is raised from here.
+    """The trace and the metrics of one run, and their way to the collector. Once it is made, nothing is raised.
 
     Raises UsageError when the settings name no address, and invalid headers.
     """

@@ -457,6 +457,7 @@ def _lists_of(cells: pa.Array, places: Indices, parts: pa.Array) -> pa.Array:
 
 
 def are_blank(texts: pa.Array) -> Bools:
+    """Return which texts are empty, white space or null."""
     if texts.null_count:
         texts = texts.fill_null("")  # whatever stands under it
     offsets, data = text_buffers(texts)

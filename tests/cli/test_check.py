@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.cli.check import _words_of
 from tests.cli.conftest import Run
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, environment
@@ -233,6 +234,22 @@ def test_the_next_command_is_this_one_and_what_it_advises(run: Run, tmp_path: Pa
     for more, expected in asked:
         told = run("check", *given, *more).stderr.splitlines()[-1]
         assert told == "Next: audiencekit " + expected.replace("…", "--encoding cp1252 --delimiter ';'"), more
+
+
+@pytest.mark.parametrize(
+    ("advice", "words"),
+    [
+        ("`country='DE'`", ["--country", "DE"]),
+        ("`split_cells='|'`", ["--split-cells", "|"]),
+        ("`hashed=['email']`", ["--hashed", "email"]),
+        ("`split_cells='\\n'`", []),
+        ("`hashed=['email', 'handle']`", []),
+        ("written with a blank", []),
+    ],
+)
+def test_the_option_that_a_doctor_advises_is_one_of_the_shell(advice: str, words: list[str]) -> None:
+    """None is printed whose value is no line of text, or several."""
+    assert _words_of(advice) == words
 
 
 def test_rows_of_blank_cells_are_not_counted(run: Run, tmp_path: Path) -> None:
