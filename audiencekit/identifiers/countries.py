@@ -277,161 +277,300 @@ ZW|ZWE|Zimbabwe
 """
 
 # `alpha-2|names`: what exports of programs in other languages write, as CLDR has it: German, French, Spanish,
-# Italian, Portuguese, Dutch, Polish, Turkish, Russian, Japanese, Korean, Chinese and Arabic. A name that means another
-# country in one of them is left out.
+# Italian, Portuguese, Dutch, Polish, Turkish, Russian, Japanese, Korean, Chinese, Arabic, Swedish, Danish, Norwegian,
+# Finnish, Czech, Hungarian, Romanian, Greek and Ukrainian; and some long names of large countries. A name that means
+# another country in one of them is left out.
 IN_OTHER_LANGUAGES: Final = """
 AD|Andorre|Andora|Андорра|アンドラ|안도라|安道尔|安道爾|أندورا
+AD|Ανδόρα
 AE|Vereinigte Arabische Emirate|Émirats arabes unis|Emiratos Árabes Unidos|Emirati Arabi Uniti|Emirados Árabes Unidos
 AE|Verenigde Arabische Emiraten|Zjednoczone Emiraty Arabskie|Birleşik Arap Emirlikleri|ОАЭ|アラブ首長国連邦
 AE|아랍에미리트|阿拉伯联合酋长国|阿拉伯聯合大公國|الإمارات العربية المتحدة
+AE|Förenade Arabemiraten|De Forenede Arabiske Emirater|De forente arabiske emirater|Arabiemiirikunnat
+AE|Spojené arabské emiráty|Egyesült Arab Emírségek|Emiratele Arabe Unite|Ηνωμένα Αραβικά Εμιράτα
+AE|Об'єднані Арабські Емірати
 AF|Afganistán|Afeganistão|Афганистан|アフガニスタン|아프가니스탄|阿富汗|أفغانستان
+AF|Afganisztán|Αφγανιστάν|Афганістан
 AL|Albanien|Albanie|Arnavutluk|Албания|アルバニア|알바니아|阿尔巴尼亚|阿爾巴尼亞|ألبانيا
+AL|Αλβανία|Албанія
 AM|Armenien|Arménie|Ermenistan|Армения|アルメニア|아르메니아|亚美尼亚|亞美尼亞|أرمينيا
+AM|Örményország|Αρμενία|Вірменія
 AO|Ангола|アンゴラ|앙골라|安哥拉|أنغولا
+AO|Αγκόλα
 AR|Argentinien|Argentine|Argentinië|Argentyna|Arjantin|Аргентина|アルゼンチン|아르헨티나|阿根廷|الأرجنتين
+AR|Argentiina|Αργεντινή
 AT|Autriche|Oostenrijk|Avusturya|Австрия|オーストリア|오스트리아|奥地利|奧地利|النمسا
+AT|Österrike|Østrig|Østerrike|Itävalta|Rakousko|Ausztria|Αυστρία|Австрія
 AU|Australien|Australie|Avustralya|Австралия|オーストラリア|오스트레일리아|澳大利亚|澳洲|أستراليا
+AU|Ausztrália|Αυστραλία|Австралія
 AZ|Aserbaidschan|Azerbaïdjan|Azerbaiyán|Azerbaigian|Azerbaijão|Azerbeidzjan|Azerbejdżan|Azerbaycan|Азербайджан
 AZ|アゼルバイジャン|아제르바이잔|阿塞拜疆|亞塞拜然|أذربيجان
+AZ|Azerbajdzjan|Aserbajdsjan|Azerbaidžan|Ázerbájdžán|Azerbajdzsán|Αζερμπαϊτζάν
 BA|Bosnien und Herzegowina|Bosnie-Herzégovine|Bosnia y Herzegovina|Bosnia ed Erzegovina|Bósnia e Herzegovina
 BA|Bosnië en Herzegovina|Bośnia i Hercegowina|Bosna-Hersek|Босния и Герцеговина|ボスニア・ヘルツェゴビナ
 BA|보스니아 헤르체고비나|波斯尼亚和黑塞哥维那|波士尼亞與赫塞哥維納|البوسنة والهرسك
+BA|Bosnien och Hercegovina|Bosnien-Hercegovina|Bosnia-Hercegovina|Bosnia ja Hertsegovina|Bosna a Hercegovina
+BA|Bosznia-Hercegovina|Bosnia și Herțegovina|Βοσνία - Ερζεγοβίνη|Боснія і Герцеговина
 BD|Bangladesch|Bangladés|Bangladesz|Бангладеш|バングラデシュ|방글라데시|孟加拉国|孟加拉|بنغلاديش
+BD|Μπανγκλαντές
 BE|Belgien|Bélgica|Belgio|Belgia|Belçika|Бельгия|ベルギー|벨기에|比利时|比利時|بلجيكا
+BE|Βέλγιο|Бельгія
 BG|Bulgarien|Bulgarie|Bulgarije|Bułgaria|Bulgaristan|Болгария|ブルガリア|불가리아|保加利亚|保加利亞|بلغاريا
+BG|Bulharsko|Βουλγαρία|Болгарія
 BH|Bahreïn|Baréin|Bahrajn|Bahreyn|Бахрейн|バーレーン|바레인|巴林|البحرين
+BH|Μπαχρέιν
 BO|Bolivien|Bolivie|Boliwia|Bolivya|Боливия|ボリビア|볼리비아|玻利维亚|玻利維亞|بوليفيا
+BO|Βολιβία|Болівія
 BR|Brasilien|Brésil|Brasile|Brazilië|Brazylia|Brezilya|Бразилия|ブラジル|브라질|巴西|البرازيل
+BR|Brasilia|Brazília|Βραζιλία|Бразилія
 BY|Biélorussie|Bielorrusia|Bielorussia|Bielorrússia|Białoruś|Беларусь|ベラルーシ|벨라루스|白俄罗斯|白俄羅斯|بيلاروس
+BY|Weißrussland|Valko-Venäjä|Bělorusko|Belarusz|Λευκορωσία|Білорусь
 CA|Kanada|Канада|カナダ|캐나다|加拿大|كندا
+CA|Καναδάς
 CH|Suiza|Suíça|Zwitserland|Szwajcaria|İsviçre|Швейцария|スイス|스위스|瑞士|سويسرا
+CH|Schweizerische Eidgenossenschaft|Sveits|Sveitsi|Švýcarsko|Svájc|Elveția|Ελβετία|Швейцарія
+CI|Elfenbeinküste|Costa de Marfil|Costa d'Avorio|Costa do Marfim|Ivoorkust
 CL|Chili|Cile|Şili|Чили|チリ|칠레|智利|تشيلي
+CL|Χιλή|Чилі
 CM|Kamerun|Cameroun|Camerún|Camarões|Kameroen|Камерун|カメルーン|카메룬|喀麦隆|喀麥隆|الكاميرون
+CM|Καμερούν
 CN|Chine|Cina|Chiny|Çin|Китай|中国|중국|中國|الصين
+CN|Volksrepublik China|Kina|Kiina|Κίνα
 CO|Kolumbien|Colombie|Kolumbia|Kolombiya|Колумбия|コロンビア|콜롬비아|哥伦比亚|哥倫比亞|كولومبيا
+CO|Kolumbie|Columbia|Κολομβία|Колумбія
 CR|Kostaryka|Kosta Rika|Коста-Рика|コスタリカ|코스타리카|哥斯达黎加|哥斯大黎加|كوستاريكا
+CR|Κόστα Ρίκα
 CU|Kuba|Куба|キューバ|쿠바|古巴|كوبا
+CU|Kuuba|Κούβα
 CY|Zypern|Chypre|Chipre|Cipro|Cypr|Kıbrıs|Кипр|キプロス|키프로스|塞浦路斯|賽普勒斯|قبرص
+CY|Cypern|Kypros|Kypr|Ciprus|Cipru|Κύπρος|Кіпр
 CZ|Tschechien|Tchéquie|Chequia|Cechia|Tchéquia|Tsjechië|Czechy|Çekya|Чехия|チェコ|체코|捷克|التشيك
 CZ|Česko|Česká republika
+CZ|Tschechische Republik|République tchèque|República Checa|Repubblica Ceca|Tsjechische Republiek|Tjeckien|Tjekkiet
+CZ|Tsjekkia|Tšekki|Csehország|Cehia|Τσεχία|Чехія
 DE|Allemagne|Alemania|Germania|Alemanha|Duitsland|Niemcy|Almanya|Германия|ドイツ|독일|德国|德國|ألمانيا
+DE|Bundesrepublik Deutschland|Tyskland|Saksa|Německo|Németország|Γερμανία|Німеччина
 DK|Dänemark|Dinamarca|Danimarca|Denemarken|Dania|Danimarka|Дания|デンマーク|덴마크|丹麦|丹麥|الدانمرك
+DK|Tanska|Dánsko|Danemarca|Δανία|Данія
 DO|Dominikanische Republik|République dominicaine|República Dominicana|Repubblica Dominicana|Dominicaanse Republiek
 DO|Dominikana|Dominik Cumhuriyeti|Доминиканская Республика|ドミニカ共和国|도미니카 공화국|多米尼加共和国
 DO|多明尼加共和國|جمهورية الدومينيكان
+DO|Dominikanska republiken|Den Dominikanske Republik|Den dominikanske republikk|Dominikaaninen tasavalta
+DO|Dominikánská republika|Dominikai Köztársaság|Δομινικανή Δημοκρατία|Домініканська Республіка
 DZ|Algerien|Algérie|Argelia|Algerije|Algieria|Cezayir|Алжир|アルジェリア|알제리|阿尔及利亚|阿爾及利亞|الجزائر
+DZ|Algeriet|Alžírsko|Αλγερία
 EC|Équateur|Equador|Ekwador|Ekvador|Эквадор|エクアドル|에콰도르|厄瓜多尔|厄瓜多|الإكوادور
+EC|Ισημερινός|Еквадор
 EE|Estland|Estonie|Estonya|Эстония|エストニア|에스토니아|爱沙尼亚|愛沙尼亞|إستونيا
+EE|Viro|Estonsko|Észtország|Εσθονία|Естонія
 EG|Ägypten|Égypte|Egipto|Egitto|Egito|Egipt|Mısır|Египет|エジプト|이집트|埃及|مصر
+EG|Egypten|Egypti|Egyiptom|Αίγυπτος|Єгипет
 ES|Spanien|Espagne|Spagna|Espanha|Spanje|Hiszpania|İspanya|Испания|スペイン|스페인|西班牙|إسبانيا
+ES|Spania|Espanja|Španělsko|Spanyolország|Ισπανία|Іспанія
 ET|Äthiopien|Éthiopie|Etiopía|Etiyopya|Эфиопия|エチオピア|에티오피아|埃塞俄比亚|衣索比亞|إثيوبيا
+ET|Etiopien|Etiopie|Αιθιοπία|Ефіопія
 FI|Finnland|Finlande|Finlandia|Finlandiya|Финляндия|フィンランド|핀란드|芬兰|芬蘭|فنلندا
+FI|Finsko|Finnország|Finlanda|Φινλανδία|Фінляндія
 FR|Frankreich|Francia|França|Frankrijk|Francja|Fransa|Франция|フランス|프랑스|法国|法國|فرنسا
+FR|Frankrike|Frankrig|Ranska|Francie|Franciaország|Franța|Γαλλία|Франція
 GB|Vereinigtes Königreich|Royaume-Uni|Reino Unido|Regno Unito|Verenigd Koninkrijk|Wielka Brytania|Birleşik Krallık
 GB|Великобритания|イギリス|영국|英国|英國|المملكة المتحدة
+GB|Großbritannien|Schottland|Grande-Bretagne|Gran Bretaña|Gran Bretagna|Grã-Bretanha|Groot-Brittannië|Storbritannien
+GB|Storbritannia|Iso-Britannia|Spojené království|Egyesült Királyság|Regatul Unit|Ηνωμένο Βασίλειο|Велика Британія
 GE|Georgien|Géorgie|Gruzja|Gürcistan|Грузия|ジョージア|조지아|格鲁吉亚|喬治亞|جورجيا
+GE|Gruzie|Grúzia|Γεωργία|Грузія
 GH|Gana|Гана|ガーナ|가나|加纳|迦納|غانا
+GH|Γκάνα
 GR|Griechenland|Grèce|Grecia|Griekenland|Grecja|Yunanistan|Греция|ギリシャ|그리스|希腊|希臘|اليونان
 GR|Ελλάδα
+GR|Grekland|Grækenland|Kreikka|Řecko|Görögország|Греція
 GT|Gwatemala|Гватемала|グアテマラ|과테말라|危地马拉|瓜地馬拉|غواتيمالا
+GT|Γουατεμάλα
 HK|Sonderverwaltungsregion Hongkong|R.A.S. chinoise de Hong Kong|RAE de Hong Kong (China)|RAS di Hong Kong
 HK|Hong Kong, RAE da China|Hongkong SAR van China|SRA Hongkong (Chiny)|Çin Hong Kong ÖİB|Гонконг (САР)
 HK|中華人民共和国香港特別行政区|홍콩(중국 특별행정구)|中国香港特别行政区|中國香港特別行政區
 HK|هونغ كونغ الصينية (منطقة إدارية خاصة)
+HK|SAR Hongkong|Hongkong SAR Kina|Hongkong – Kiinan erityishallintoalue|Hongkong – ZAO Číny|Hongkong KKT
+HK|R.A.S. Hong Kong, China|Χονγκ Κονγκ ΕΔΠ Κίνας|Гонконг, ОАР Китаю
 HN|Гондурас|ホンジュラス|온두라스|洪都拉斯|宏都拉斯|هندوراس
+HN|Ονδούρα
 HR|Kroatien|Croatie|Croacia|Croazia|Kroatië|Chorwacja|Hırvatistan|Хорватия|クロアチア|크로아티아|克罗地亚|克羅埃西亞
 HR|كرواتيا
+HR|Kroatia|Chorvatsko|Horvátország|Κροατία|Хорватія
 HU|Ungarn|Hongrie|Hungría|Ungheria|Hongarije|Węgry|Macaristan|Венгрия|ハンガリー|헝가리|匈牙利|هنغاريا
+HU|Ungern|Unkari|Maďarsko|Ungaria|Ουγγαρία|Угорщина
 ID|Indonesien|Indonésie|Indonezja|Endonezya|Индонезия|インドネシア|인도네시아|印度尼西亚|印尼|إندونيسيا
+ID|Indonézia|Ινδονησία|Індонезія
 IE|Irland|Irlande|Irlanda|Ierland|Irlandia|Ирландия|アイルランド|아일랜드|爱尔兰|愛爾蘭|أيرلندا
+IE|Irlanti|Irsko|Írország|Ιρλανδία|Ірландія
 IL|Israele|Izrael|İsrail|Израиль|イスラエル|이스라엘|以色列|إسرائيل
 IL|ישראל
+IL|Ισραήλ|Ізраїль
 IN|Indien|Inde|Indie|Hindistan|Индия|インド|인도|印度|الهند
+IN|Intia|Ινδία|Індія
 IQ|Irak|Iraque|Ирак|イラク|이라크|伊拉克|العراق
+IQ|Ιράκ|Ірак
 IR|Irã|Иран|イラン|이란|伊朗|إيران
+IR|Ιράν|Іран
 IS|Island|Islande|Islandia|Islanda|IJsland|İzlanda|Исландия|アイスランド|아이슬란드|冰岛|冰島|آيسلندا
+IS|Islanti|Izland|Ισλανδία|Ісландія
 IT|Italien|Italie|Włochy|İtalya|Италия|イタリア|이탈리아|意大利|義大利|إيطاليا
+IT|Olaszország|Ιταλία|Італія
 JM|Jamaika|Jamaïque|Giamaica|Jamajka|Ямайка|ジャマイカ|자메이카|牙买加|牙買加|جامايكا
+JM|Τζαμάικα
 JO|Jordanien|Jordanie|Jordania|Giordania|Ürdün|Иордания|ヨルダン|요르단|约旦|約旦|الأردن
+JO|Jordánsko|Iordania|Ιορδανία|Йорданія
 JP|Japon|Giappone|Japão|Japonia|Japonya|Япония|日本|일본|اليابان
+JP|Japani|Japonsko|Ιαπωνία|Японія
 KE|Kenia|Quênia|Кения|ケニア|케냐|肯尼亚|肯亞|كينيا
+KE|Keňa|Κένυα|Кенія
 KH|Kambodscha|Cambodge|Camboya|Cambogia|Camboja|Cambodja|Kambodża|Kamboçya|Камбоджа|カンボジア|캄보디아|柬埔寨|كمبوديا
+KH|Kambodja|Kambodsja|Kambodzsa|Cambodgia|Καμπότζη
 KR|Südkorea|Corée du Sud|Corea del Sur|Corea del Sud|Coreia do Sul|Zuid-Korea|Korea Południowa|Güney Kore
 KR|Республика Корея|韓国|대한민국|韩国|南韓|كوريا الجنوبية
+KR|Korea (Süd)|Republik Korea|Sydkorea|Sør-Korea|Etelä-Korea|Jižní Korea|Dél-Korea|Coreea de Sud|Νότια Κορέα
+KR|Південна Корея
 KW|Koweït|Koeweit|Kuwejt|Kuveyt|Кувейт|クウェート|쿠웨이트|科威特|الكويت
+KW|Kuvajt|Kuvait|Kuweit|Κουβέιτ
 KZ|Kasachstan|Kazajistán|Kazakistan|Cazaquistão|Kazachstan|Казахстан|カザフスタン|카자흐스탄|哈萨克斯坦|哈薩克
 KZ|كازاخستان
+KZ|Kazakstan|Kasakhstan|Kazahsztán|Kazahstan|Καζακστάν
 LB|Libanon|Liban|Líbano|Lübnan|Ливан|レバノン|레바논|黎巴嫩|لبنان
+LB|Λίβανος|Ліван
 LI|Лихтенштейн|リヒテンシュタイン|리히텐슈타인|列支敦士登|列支敦斯登|ليختنشتاين
+LI|Lichtenštejnsko|Λιχτενστάιν|Ліхтенштейн
 LK|Шри-Ланка|スリランカ|스리랑카|斯里兰卡|斯里蘭卡|سريلانكا
+LK|Σρι Λάνκα|Шрі-Ланка
 LT|Litauen|Lituanie|Lituania|Litouwen|Litwa|Litvanya|Литва|リトアニア|리투아니아|立陶宛|ليتوانيا
+LT|Liettua|Litva|Litvánia|Λιθουανία
 LU|Luxemburgo|Lussemburgo|Luksemburg|Люксембург|ルクセンブルク|룩셈부르크|卢森堡|盧森堡|لوكسمبورغ
+LU|Lucembursko|Λουξεμβούργο
 LV|Lettland|Lettonie|Letonia|Lettonia|Letland|Łotwa|Letonya|Латвия|ラトビア|라트비아|拉脱维亚|拉脫維亞|لاتفيا
+LV|Lotyšsko|Lettország|Λετονία|Латвія
 LY|Libyen|Libye|Libia|Libië|Ливия|リビア|리비아|利比亚|利比亞|ليبيا
+LY|Λιβύη|Лівія
 MA|Marokko|Maroc|Marruecos|Marocco|Marrocos|Maroko|Fas|Марокко|モロッコ|모로코|摩洛哥|المغرب
+MA|Marocko|Μαρόκο
 MC|Monako|Монако|モナコ|모나코|摩纳哥|摩納哥|موناكو
+MC|Μονακό
 MD|Republik Moldau|Moldavie|Moldavia|Mołdawia|Молдова|モルドバ|몰도바|摩尔多瓦|摩爾多瓦|مولدوفا
+MD|Moldawien|Moldavien|Moldavsko|Republica Moldova|Μολδαβία
 ME|Czarnogóra|Karadağ|Черногория|モンテネグロ|몬테네그로|黑山|蒙特內哥羅|الجبل الأسود
+ME|Černá Hora|Muntenegru|Μαυροβούνιο|Чорногорія
 MK|Nordmazedonien|Macédoine du Nord|Macedonia del Norte|Macedonia del Nord|Macedônia do Norte|Noord-Macedonië
 MK|Macedonia Północna|Kuzey Makedonya|Северная Македония|北マケドニア|북마케도니아|北马其顿|北馬其頓|مقدونيا الشمالية
+MK|Mazedonien|Macédoine|Nordmakedonien|Nord-Makedonia|Pohjois-Makedonia|Severní Makedonie|Észak-Macedónia
+MK|Macedonia de Nord|Βόρεια Μακεδονία|Північна Македонія
 MM|Myanmar (Birmanie)|Myanmar (Birmania)|Mianmar (Birmânia)|Myanmar (Birma)|Mjanma (Birma)|Мьянма (Бирма)
 MM|ミャンマー (ビルマ)|미얀마|缅甸|緬甸|ميانمار (بورما)
+MM|Myanmar (Barma)|Mianmar|Μιανμάρ (Βιρμανία)|М'янма (Бірма)
 MN|Mongolei|Mongolie|Moğolistan|Монголия|モンゴル|몽골|蒙古|منغوليا
+MN|Mongoliet|Mongolsko|Μογγολία|Монголія
 MO|Sonderverwaltungsregion Macau|R.A.S. chinoise de Macao|RAE de Macao (China)|RAS di Macao|Macau, RAE da China
 MO|Macau SAR van China|SRA Makau (Chiny)|Çin Makao ÖİB|Макао (САР)|中華人民共和国マカオ特別行政区
 MO|마카오(중국 특별행정구)|中国澳门特别行政区|中國澳門特別行政區|منطقة ماكاو الإدارية الخاصة
+MO|SAR Macao|Macao SAR Kina|Macao – Kiinan erityishallintoalue|Macao – ZAO Číny|Makaó KKT|R.A.S. Macao, China
+MO|Μακάο ΕΔΠ Κίνας|Макао, ОАР Китаю
 MT|Malte|Мальта|マルタ|몰타|马耳他|馬爾他|مالطا
+MT|Μάλτα
 MX|Mexiko|Mexique|Messico|Meksyk|Meksika|Мексика|メキシコ|멕시코|墨西哥|المكسيك
+MX|Meksiko|Mexic|Μεξικό
 MY|Malaisie|Malasia|Maleisië|Malezja|Malezya|Малайзия|マレーシア|말레이시아|马来西亚|馬來西亞|ماليزيا
+MY|Malesia|Malajsie|Malajzia|Μαλαισία|Малайзія
 NG|Nijerya|Нигерия|ナイジェリア|나이지리아|尼日利亚|奈及利亞|نيجيريا
+NG|Nigérie|Νιγηρία|Нігерія
 NI|Nikaragua|Никарагуа|ニカラグア|니카라과|尼加拉瓜|نيكاراغوا
+NI|Νικαράγουα|Нікарагуа
 NL|Niederlande|Pays-Bas|Países Bajos|Paesi Bassi|Países Baixos|Holandia|Hollanda|Нидерланды|オランダ|네덜란드|荷兰
 NL|荷蘭|هولندا
+NL|Königreich der Niederlande|Nederländerna|Nederlandene|Alankomaat|Nizozemsko|Hollandia|Țările de Jos|Κάτω Χώρες
+NL|Нідерланди
 NO|Norwegen|Norvège|Noruega|Norvegia|Noorwegen|Norwegia|Norveç|Норвегия|ノルウェー|노르웨이|挪威|النرويج
+NO|Norja|Norsko|Νορβηγία|Норвегія
 NP|Непал|ネパール|네팔|尼泊尔|尼泊爾|نيبال
+NP|Νεπάλ
 NZ|Neuseeland|Nouvelle-Zélande|Nueva Zelanda|Nuova Zelanda|Nova Zelândia|Nieuw-Zeeland|Nowa Zelandia|Yeni Zelanda
 NZ|Новая Зеландия|ニュージーランド|뉴질랜드|新西兰|紐西蘭|نيوزيلندا
+NZ|Nya Zeeland|Uusi-Seelanti|Nový Zéland|Új-Zéland|Noua Zeelandă|Νέα Ζηλανδία|Нова Зеландія
 OM|Omã|Umman|Оман|オマーン|오만|阿曼|عُمان
+OM|Ομάν
 PA|Панама|パナマ|파나마|巴拿马|巴拿馬|بنما
+PA|Παναμάς
 PE|Pérou|Перу|ペルー|페루|秘鲁|秘魯|بيرو
+PE|Περού
 PH|Philippinen|Filipinas|Filippine|Filipijnen|Filipiny|Filipinler|Филиппины|フィリピン|필리핀|菲律宾|菲律賓|الفلبين
+PH|Filippinerna|Filippinerne|Filippinene|Filippiinit|Fülöp-szigetek|Filipine|Φιλιππίνες|Філіппіни
 PK|Paquistão|Пакистан|パキスタン|파키스탄|巴基斯坦|باكستان
+PK|Pakisztán|Πακιστάν
 PL|Polen|Pologne|Polonia|Polonya|Польша|ポーランド|폴란드|波兰|波蘭|بولندا
+PL|Puola|Polsko|Lengyelország|Πολωνία|Польща
 PR|Porto Rico|Portoryko|Porto Riko|Пуэрто-Рико|プエルトリコ|푸에르토리코|波多黎各|بورتوريكو
+PR|Πουέρτο Ρίκο|Пуерто-Рико
 PT|Portogallo|Portugalia|Portekiz|Португалия|ポルトガル|포르투갈|葡萄牙|البرتغال
+PT|Portugali|Portugalsko|Πορτογαλία|Португалія
 PY|Paraguai|Paragwaj|Парагвай|パラグアイ|파라과이|巴拉圭|باراغواي
+PY|Παραγουάη
 QA|Katar|Catar|Катар|カタール|카타르|卡塔尔|卡達|قطر
+QA|Κατάρ
 RO|Rumänien|Roumanie|Rumanía|Romênia|Roemenië|Rumunia|Romanya|Румыния|ルーマニア|루마니아|罗马尼亚|羅馬尼亞|رومانيا
+RO|Rumænien|Rumunsko|Ρουμανία|Румунія
 RS|Serbien|Serbie|Sérvia|Servië|Sırbistan|Сербия|セルビア|세르비아|塞尔维亚|塞爾維亞|صربيا
+RS|Srbsko|Szerbia|Σερβία|Сербія
 RU|Russland|Russie|Rusia|Rusland|Rosja|Rusya|Россия|ロシア|러시아|俄罗斯|俄羅斯|روسيا
+RU|Russische Föderation|Fédération de Russie|Federación de Rusia|Ryssland|Venäjä|Rusko|Oroszország|Ρωσία|Росія
 SA|Saudi-Arabien|Arabie saoudite|Arabia Saudí|Arabia Saudita|Saoedi-Arabië|Arabia Saudyjska|Suudi Arabistan
 SA|Саудовская Аравия|サウジアラビア|사우디아라비아|沙特阿拉伯|沙烏地阿拉伯|المملكة العربية السعودية
+SA|Saúdská Arábie|Szaúd-Arábia|Σαουδική Αραβία|Саудівська Аравія
 SE|Schweden|Suède|Suecia|Svezia|Zweden|Szwecja|İsveç|Швеция|スウェーデン|스웨덴|瑞典|السويد
+SE|Ruotsi|Švédsko|Svédország|Suedia|Σουηδία|Швеція
 SG|Singapur|Singapour|Singapura|Сингапур|シンガポール|싱가포르|新加坡|سنغافورة
+SG|Szingapúr|Σιγκαπούρη|Сінгапур
 SI|Slowenien|Slovénie|Eslovenia|Słowenia|Slovenya|Словения|スロベニア|슬로베니아|斯洛文尼亚|斯洛維尼亞|سلوفينيا
+SI|Slovenien|Slovinsko|Szlovénia|Σλοβενία|Словенія
 SK|Slowakei|Slovaquie|Eslovaquia|Slovacchia|Slowakije|Słowacja|Slovakya|Словакия|スロバキア|슬로바키아|斯洛伐克
 SK|سلوفاكيا
+SK|Slowakische Republik|Slovakien|Slovakiet|Slovensko|Szlovákia|Slovacia|Σλοβακία|Словаччина
 SM|Saint-Marin|Сан-Марино|サンマリノ|산마리노|圣马力诺|聖馬利諾|سان مارينو
+SM|Άγιος Μαρίνος
 SN|Сенегал|セネガル|세네갈|塞内加尔|塞內加爾|السنغال
+SN|Szenegál|Σενεγάλη
 SV|Salvador|Salwador|Сальвадор|エルサルバドル|엘살바도르|萨尔瓦多|薩爾瓦多|السلفادور
+SV|Ελ Σαλβαδόρ
 SY|Syrien|Syrie|Siria|Suriye|Сирия|シリア|시리아|叙利亚|敘利亞|سوريا
+SY|Syyria|Szíria|Συρία|Сирія
 TH|Thaïlande|Tailandia|Thailandia|Tajlandia|Tayland|Таиланд|タイ|태국|泰国|泰國|تايلاند
+TH|Thaimaa|Thajsko|Thaiföld|Thailanda|Ταϊλάνδη|Таїланд
 TN|Tunesien|Tunisie|Túnez|Tunesië|Tunezja|Tunus|Тунис|チュニジア|튀니지|突尼斯|突尼西亞|تونس
+TN|Tunisien|Tunisko|Tunézia|Τυνησία|Туніс
 TR|Türkei|Turquie|Turquía|Turchia|Turkije|Turcja|Турция|トルコ|튀르키예|土耳其|تركيا
+TR|Türkiye Cumhuriyeti|Turkiet|Tyrkiet|Tyrkia|Turkki|Turecko|Törökország|Turcia|Τουρκία|Туреччина
 TW|Tajwan|Tayvan|Тайвань|台湾|대만|台灣|تايوان
+TW|Tchaj-wan|Tajvan|Ταϊβάν
 UA|Ucrania|Ucraina|Oekraïne|Ukraina|Ukrayna|Украина|ウクライナ|우크라이나|乌克兰|烏克蘭|أوكرانيا
 UA|Україна
+UA|Ukrajina|Ukrajna|Ουκρανία
 UG|Ouganda|Oeganda|Уганда|ウガンダ|우간다|乌干达|烏干達|أوغندا
+UG|Ουγκάντα
 US|Vereinigte Staaten|États-Unis|Estados Unidos|Stati Uniti|Verenigde Staten|Stany Zjednoczone
 US|Amerika Birleşik Devletleri|Соединенные Штаты|アメリカ合衆国|미국|美国|美國|الولايات المتحدة
+US|Vereinigte Staaten von Amerika|États-Unis d'Amérique|Estados Unidos de América|Estados Unidos da América
+US|Stati Uniti d'America|Verenigde Staten van Amerika|Yhdysvallat|Spojené státy|Egyesült Államok
+US|Statele Unite ale Americii|Ηνωμένες Πολιτείες|Сполучені Штати
 UY|Uruguai|Urugwaj|Уругвай|ウルグアイ|우루과이|乌拉圭|烏拉圭|أورغواي
+UY|Ουρουγουάη
 UZ|Usbekistan|Ouzbékistan|Uzbequistão|Oezbekistan|Özbekistan|Узбекистан|ウズベキスタン|우즈베키스탄|乌兹别克斯坦
 UZ|烏茲別克|أوزبكستان
+UZ|Üzbegisztán|Ουζμπεκιστάν
 VE|Wenezuela|Венесуэла|ベネズエラ|베네수엘라|委内瑞拉|委內瑞拉|فنزويلا
+VE|Βενεζουέλα|Венесуела
 VN|Vietnã|Wietnam|Вьетнам|ベトナム|베트남|越南|فيتنام
+VN|Βιετνάμ|В'єтнам
 YE|Jemen|Iêmen|Йемен|イエメン|예멘|也门|葉門|اليمن
+YE|Υεμένη|Ємен
 ZA|Südafrika|Afrique du Sud|Sudáfrica|África do Sul|Zuid-Afrika|Republika Południowej Afryki|Güney Afrika
 ZA|Южно-Африканская Республика|南アフリカ|남아프리카|南非|جنوب أفريقيا
+ZA|Sydafrika|Sør-Afrika|Etelä-Afrikka|Jihoafrická republika|Dél-afrikai Köztársaság|Africa de Sud|Νότια Αφρική
+ZA|Південно-Африканська Республіка
 """
 
 
@@ -440,6 +579,7 @@ ZA|Южно-Африканская Республика|南アフリカ|남아�
 _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().splitlines())  # alpha-2
 
 
+UNKNOWN_COUNTRY: Final = "ZZ"  # as CLDR has it
 _LONGEST_CELL: Final = 100  # characters; a longer one names no country
 _CALLING_CODE: Final = re.compile(r"(?:\+ ?|00(?=[0-9]{2}))([1-9][0-9]{0,2})")
 
@@ -461,6 +601,16 @@ def find_country(text: str) -> str | None:
     if not text.isascii() and (flag := _FLAG.search(text)) is not None:
         return _of_flag(flag[0], _FLAG.sub("", text, count=1).strip())
     return _by_spelling().get(_spelling(text)) or _said_twice(text.strip())
+
+
+def country_of_row(cell: str) -> str | None:
+    """Return the country that `cell` of a row names; None for a cell that says nothing: blank, or a placeholder.
+
+    A cell that says something else has UNKNOWN_COUNTRY, in which no national number can be read: by the default country
+    it would be the number of another person.
+    """
+    found = find_country(cell)
+    return UNKNOWN_COUNTRY if found is None and cell.strip() and not is_placeholder(cell.strip()) else found
 
 
 # Two regional indicator symbols (Unicode, chapter 22.10) are the letters of a code.

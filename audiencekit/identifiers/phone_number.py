@@ -11,13 +11,14 @@ import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, ValidationResult
 
 from audiencekit.identifiers.common_checks import refuse_at_once
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import country_of_row, find_country
 from audiencekit.identifiers.kinds import DEFAULT_RULES, NormalizedPhoneNumber, Reason, Rules
 from audiencekit.identifiers.texts import is_mangled, is_placeholder_number, is_repeated, trim, unlinked, unquoted
 
 # --- The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API) ---
 #
-# The country comes from the number itself (`+`, or an international prefix), else from the row, else from the rules. It
+# The country comes from the number itself (`+`, or an international prefix), else from the row, else from the rules,
+# which have no say where the row names a country that is not known. It
 # is never guessed, and a number is read only as phonenumbers reads it for that country, but for prefixes that were
 # abolished (`former_prefixes.py`). Refused although phonenumbers takes them, because it silently drops or turns a part:
 # extensions, letters, stray marks at the ends, a second number, invisible characters, the parameters of a tel: address.
@@ -92,7 +93,7 @@ def normalize_phone_number(
 ) -> NormalizedPhoneNumber | Reason:
     """Return the number as it is hashed, or the reason to reject it.
 
-    `country` is the country in the row, a code or an English name; for an unknown one `rules.default_country` is used.
+    `country` is the country in the row, as in `country_of_row`; where that is None, `rules.default_country` is used.
     The order of the checks decides the reason: empty, placeholder word, already hashed, invisible character,
     spreadsheet, extension, syntax, placeholder number, country, possible, valid.
     """
@@ -161,8 +162,8 @@ def _holds_two(number: str) -> bool:
 
 
 def _region(country: str | None, rules: Rules) -> str | None:
-    """Return the country of the row, else the default; None if that country has no phone numbers."""
-    region = find_country(country or "") or find_country(rules.default_country or "")
+    """Return the country of the row, else the default; None if it is unknown, or has no phone numbers."""
+    region = country_of_row(country or "") or find_country(rules.default_country or "")
     return region if region in phonenumbers.SUPPORTED_REGIONS else None
 
 

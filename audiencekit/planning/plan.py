@@ -32,6 +32,7 @@ from audiencekit.records.findings import find_causes
 from audiencekit.records.losses import Loss, find_losses
 from audiencekit.records.plan_times import PlanTimes, format_time
 from audiencekit.records.record_bits import Bools, Indices
+from audiencekit.records.refusal_bounds import NAME_COUNTRIES
 from audiencekit.records.tally import MOST_CONSENTS, Tally
 from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_counts, identifier_counts
 from audiencekit.selection.selection import Selection, SelectionLayout
@@ -298,13 +299,20 @@ def small_losses(tally: Tally, mapping: ColumnMapping, warnings: Sequence[Loss])
 
 def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | None]) -> tuple[str, ...]:
     """Return notes on columns of phone numbers without a country, unless they are `warned` about."""
-    found = []
+    found: list[str] = []
     for column in (column for column in mapping.columns if column.name not in warned):
         seen = tally.columns.get(column.key)
         if count := seen.reasons["no_country"] if seen else 0:
-            what = "number" if count == 1 else "numbers"
-            remedy = column.country_remedy or "give `country=` or `country_column=`"
-            found.append(f"{count:,} {what} without a country in column {column.name}: {remedy}")
+            unnamed = column.country_remedy or "give `country=` or `country_column=`"
+            causes = (
+                (count - seen.unknown_countries, "without a country", unnamed),
+                (seen.unknown_countries, "with an unknown country", NAME_COUNTRIES),
+            )
+            found += [
+                f"{number:,} {'number' if number == 1 else 'numbers'} {why} in column {column.name}: {remedy}"
+                for number, why, remedy in causes
+                if number
+            ]
     return tuple(found)
 
 

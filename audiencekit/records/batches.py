@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import country_of_row
 from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.personal import RawColumns
 from audiencekit.records.columns.arrays import REASONS, Codes, arrow_array, code_of
@@ -165,7 +165,7 @@ class TextBatch:
 
 
 def resolve_countries(texts: Any) -> Any:
-    """The country code of every cell of a country column, null where it names none: a pa.DictionaryArray of texts."""
+    """What `country_of_row` says of each cell of a country column, null where it says nothing: a DictionaryArray."""
     numbers, distinct = TEXT_LOOPS.encode(texts)
     codes = [_resolve_country(text) if text else None for text in distinct.to_pylist()]
     return pa.DictionaryArray.from_arrays(numbers, pa.array(codes, pa.string()))
@@ -173,7 +173,7 @@ def resolve_countries(texts: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def _resolve_country(text: str) -> str | None:
-    return find_country(text)
+    return country_of_row(text)
 
 
 _WORDS: Final = sorted(Reason)

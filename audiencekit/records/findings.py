@@ -10,7 +10,7 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.losses import Loss, describe_loss, remedy_of
 from audiencekit.records.option_trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
-from audiencekit.records.refusal_bounds import WRONG_KIND, are_too_many, of_another_kind
+from audiencekit.records.refusal_bounds import NAME_COUNTRIES, WRONG_KIND, are_too_many, of_another_kind
 from audiencekit.records.tally import ColumnTally, Tally, Trials
 from audiencekit.text import OPTION
 
@@ -58,6 +58,8 @@ def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[F
         option, saves, hint = _best(trials, Reason(reason), count)
         if reason == Reason.NO_COUNTRY and column.country_remedy is not None:
             option, saves, hint = None, 0, column.country_remedy
+        elif reason == Reason.NO_COUNTRY and seen.unknown_countries * 2 > count:
+            option, saves, hint = None, 0, NAME_COUNTRIES
         if reason == Reason.ALREADY_HASHED and seen.valid:  # the option would reject all others
             option, saves, hint = None, 0, _APART
         wrong = of_another_kind(seen)

@@ -77,7 +77,7 @@ def _try(texts: Any, reason: Reason, countries: Any | None, kind: Kind, rules: R
     if kind is Kind.PHONE_NUMBER and (
         reason is Reason.NO_COUNTRY or (countries is None and reason in (Reason.NOT_VALID, Reason.NOT_POSSIBLE))
     ):
-        yield from _with_countries(texts, rules)
+        yield from _with_countries(texts, countries, rules)
     if reason is Reason.ALREADY_HASHED:
         yield option("hashed", [kind.value]), np.ones(len(texts), dtype=bool)
     if reason is Reason.WRONG_HASH:
@@ -90,18 +90,18 @@ def _try(texts: Any, reason: Reason, countries: Any | None, kind: Kind, rules: R
         yield NAME, names.to_numpy(zero_copy_only=False)
 
 
-def _with_countries(texts: Any, rules: Rules) -> Iterable[tuple[str, Bools]]:
-    """Each country that saves most of the first values, tried on all of them."""
-    first = texts.slice(0, _FIRST)
+def _with_countries(texts: Any, countries: Any | None, rules: Rules) -> Iterable[tuple[str, Bools]]:
+    """Each country that saves most of the first values, tried on all of them whose row names none."""
+    first, named = texts.slice(0, _FIRST), None if countries is None else countries.slice(0, _FIRST)
     regions = [*LIKELY, *sorted(phonenumbers.SUPPORTED_REGIONS - set(LIKELY))]
-    counts = {region: int(np.count_nonzero(_read_as(first, region, rules))) for region in regions}
+    counts = {region: int(np.count_nonzero(_read_as(first, named, region, rules))) for region in regions}
     for region in sorted(regions, key=lambda region: -counts[region])[:_LIKELIEST]:
         if counts[region]:
-            yield option("country", region), _read_as(texts, region, rules)
+            yield option("country", region), _read_as(texts, countries, region, rules)
 
 
-def _read_as(texts: Any, region: str, rules: Rules) -> Bools:
-    return _are_valid(texts, None, Kind.PHONE_NUMBER, replace(rules, default_country=region))
+def _read_as(texts: Any, countries: Any | None, region: str, rules: Rules) -> Bools:
+    return _are_valid(texts, countries, Kind.PHONE_NUMBER, replace(rules, default_country=region))
 
 
 def _split(texts: Any, separator: str, countries: Any | None, kind: Kind, rules: Rules) -> Bools:

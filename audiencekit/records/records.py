@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.countries import find_countries
+from audiencekit.identifiers.countries import UNKNOWN_COUNTRY, find_countries
 from audiencekit.identifiers.kind_table import Rulings, has_email_form, likely_kind, numbers_to_ask
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
 from audiencekit.identifiers.several_values import MAY_DIVIDE, SEVERAL, values_in
@@ -366,6 +366,9 @@ def normalize_column(
     valid, rejected = np.flatnonzero(codes == VALID), np.flatnonzero((codes > VALID) & (codes != _EMPTY))
     reasons = codes[rejected]
     tally = _tally_column(len(valid) + (0 if parts is None else len(parts.values)), reasons, decided)
+    if of_values is not None and column.kind is Kind.PHONE_NUMBER:
+        without = of_values.take(arrow_array(rejected[reasons == code_of(Reason.NO_COUNTRY)]))
+        tally.unknown_countries = pc.sum(pc.equal(without, UNKNOWN_COUNTRY)).as_py() or 0
     if not column.kind.is_hashed:
         of_valid = None if of_values is None else of_values.take(arrow_array(valid))
         tally.bare_numbers = count_bare_numbers(decided.values, of_valid, rules.default_country)

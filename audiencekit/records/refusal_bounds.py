@@ -52,13 +52,14 @@ WRONG_KIND: Final = frozenset(
         Reason.NOT_TEXT,
     }
 )
+NAME_COUNTRIES: Final = "write the country of such rows as its ISO code (GB) or English name"
 LOOK: Final = "read the rejections (`rejections=FILE`)"
 _COUNTRY: Final = "check the country (`country=`, `country_column=`)"
 _NO_NUMBERS: Final = f"{LOOK}: numbers may lack their area code, be of another country, or be from before a renumbering"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.NO_COUNTRY: "give the country of the phone numbers with `country=` or `country_column=`; where it is given,"
-    " write international numbers with +: some can be read in two ways",
+    " write it as its ISO code or English name, and international numbers with +: some can be read in two ways",
     Reason.ENCODING: "give the right encoding, for example `encoding='cp1252'`",
     Reason.RAGGED: "repair the rows (NDJSON: one flat object a line), or give `delimiter=` if the columns were split"
     " wrongly",

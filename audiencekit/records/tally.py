@@ -119,6 +119,7 @@ class ColumnTally:
     other_hashes: int = 0  # among the rejected values that were looked at: the length of MD5, SHA-1 or SHA-512
     tried_elsewhere: int = 0  # rejected phone numbers that were read as those of other countries
     valid_elsewhere: int = 0  # of these in the one where most are
+    unknown_countries: int = 0  # of numbers that were rejected for their country: the row names one that is not known
     rounded: int = 0  # ids that end as a spreadsheet rounds them
     bare_numbers: BareNumbers = field(default_factory=BareNumbers)  # of the kind that leaves unhashed
     payment_numbers: PaymentNumbers = field(default_factory=PaymentNumbers)  # of that kind, too
@@ -135,6 +136,7 @@ class ColumnTally:
         self.other_hashes += other.other_hashes
         self.tried_elsewhere += other.tried_elsewhere
         self.valid_elsewhere += other.valid_elsewhere
+        self.unknown_countries += other.unknown_countries
         self.rounded += other.rounded
         self.bare_numbers.add(other.bare_numbers)
         self.payment_numbers.add(other.payment_numbers)

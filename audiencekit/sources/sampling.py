@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from audiencekit.identifiers.countries import find_countries
+from audiencekit.identifiers.countries import country_of_row
 from audiencekit.limits import SAMPLE_ROWS
 
 SAMPLE_BYTES: Final = 1_048_576
@@ -48,12 +48,12 @@ class Sample:
         return Sample(self.names, columns, self.objects)
 
     def countries(self, position: int | None, default: str | None) -> list[str | None]:
-        """The country of each sampled row: its cell in the column at `position`, else `default`."""
+        """The country of each sampled row: what its cell in the column at `position` names, else `default`."""
         rows = max((len(cells) for cells in self.columns), default=0)
         if position is None:
             return [default] * rows
-        found = find_countries(self.columns[position])
-        return [found[cell] or default for cell in self.columns[position]]
+        found = {cell: country_of_row(cell) or default for cell in set(self.columns[position])}
+        return [found[cell] for cell in self.columns[position]]
 
 
 def is_filled(cell: str) -> bool:

@@ -8,7 +8,13 @@ from typing import Any
 import phonenumbers
 from hypothesis import given, strategies as st
 
-from audiencekit.identifiers.countries import COUNTRIES, IN_OTHER_LANGUAGES, find_country
+from audiencekit.identifiers.countries import (
+    COUNTRIES,
+    IN_OTHER_LANGUAGES,
+    UNKNOWN_COUNTRY,
+    country_of_row,
+    find_country,
+)
 from tests.cases import each_case
 
 # --- The table of countries: complete, and without two meanings ---
@@ -131,6 +137,26 @@ def test_a_calling_code_is_its_country(text: str, country: str) -> None:
 def test_anything_else_is_no_country(text: str) -> None:
     """Digits without a plus, ambiguous names and nothing at all are not guessed."""
     assert find_country(text) is None
+
+
+@each_case(
+    "cell, country",
+    [
+        *(
+            ("DE", "DE"),
+            (" deutschland ", "DE"),
+            ("NA", "NA"),
+            ("+49", "DE"),
+            ("Großbritannien", "GB"),
+            ("Tyskland", "DE"),
+        ),
+        *((cell, None) for cell in ("", " ", "n/a", "-", "unknown", "NULL")),
+        *((cell, UNKNOWN_COUNTRY) for cell in ("Atlantis", "Deutschlnd", "ZZ", "+999", "Virgin Islands", "12")),
+    ],
+)
+def test_a_cell_that_says_another_word_is_an_unknown_country(cell: str, country: str | None) -> None:
+    """Only of a cell that says nothing may the country be that of the whole list."""
+    assert country_of_row(cell) == country
 
 
 @given(st.text(st.characters(exclude_categories=())))

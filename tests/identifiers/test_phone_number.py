@@ -286,11 +286,13 @@ def test_national_numbers_take_the_country_of_the_row() -> None:
     assert [name for name, answer, expected in answers if answer != expected] == []
 
 
-def test_an_unknown_country_falls_back_to_the_default() -> None:
-    """Rows without a usable country take the default, the others do not."""
+def test_only_rows_that_say_nothing_take_the_default() -> None:
+    """The number of a row with a country that is not known would be another person's in the default country."""
     rules = Rules(default_country="Germany")
     assert normalize_phone_number("0151 12345678", country="", rules=rules) == "+4915112345678"
-    assert normalize_phone_number("0151 12345678", country="Atlantis", rules=rules) == "+4915112345678"
+    assert normalize_phone_number("0151 12345678", country="n/a", rules=rules) == "+4915112345678"
+    assert normalize_phone_number("0151 12345678", country="Atlantis", rules=rules) is Reason.NO_COUNTRY
+    assert normalize_phone_number("+4915112345678", country="Atlantis", rules=rules) == "+4915112345678"
     assert normalize_phone_number("0151 12345678", country="US", rules=rules) is Reason.NOT_POSSIBLE
 
 

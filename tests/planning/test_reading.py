@@ -207,7 +207,7 @@ def test_every_count_of_a_column_comes_back() -> None:
     """A field that is added to a tally must be one that JSON can hold, or this reading has to learn it."""
     assert {field.name for field in ColumnTally.__dataclass_fields__.values()} == {
         "present", "valid", "reasons", "likely", "by_definition", "other_hashes", "rounded", "bare_numbers",
-        "tried_elsewhere", "valid_elsewhere",
+        "tried_elsewhere", "valid_elsewhere", "unknown_countries",
         "payment_numbers", "personal_shapes", "trials",  # the last is None of every run: only a check examines values
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import country_of_row
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.records import batches as countries
 from audiencekit.records.batches import REJECTION_SCHEMA, Rejections, resolve_countries
@@ -27,11 +27,11 @@ from tests.kernels.installed import both
     )
 )
 def test_countries_of_rows(loops: Any, texts: list[str | None]) -> None:
-    """Codes by row, null where a cell names no country or is not there."""
+    """Codes by row, null where a cell says nothing or is not there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(countries, "TEXT_LOOPS", loops())
         resolved = resolve_countries(pa.array(texts, pa.string()))
-    assert resolved.to_pylist() == [find_country(text) if text else None for text in texts]
+    assert resolved.to_pylist() == [country_of_row(text) if text else None for text in texts]
 
 
 ROWS = pa.array(range(10, 20), pa.int64())

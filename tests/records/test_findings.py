@@ -48,6 +48,18 @@ CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
         _phones(*NATIONAL_DE), {"country": "US"},
         {"code": "not_possible", "count": 60, "option": "`country='DE'`", "saves": 60},
     ),
+    "country not known": (
+        ["email,phone,country", *(f"p{n}@example.com,+1212{2_340_000 + n},US" for n in range(200)),
+         *(f",{one},Atlantis" for one in NATIONAL_DE)],
+        {"country": "DE"},
+        {"code": "no_country", "count": 60, "option": None, "saves": 0,
+         "remedy": "write the country of such rows as its ISO code (GB) or English name"},
+    ),
+    "country missing and not known": (
+        ["email,phone,country", *(f"p{n}@example.com,+1212{2_340_000 + n},US" for n in range(200)),
+         *(f",{one},{'Atlantis' * (n < 20)}" for n, one in enumerate(NATIONAL_DE))],
+        {}, {"code": "no_country", "count": 60, "option": "`country='DE'`", "saves": 40},
+    ),
     "extension": (
         _phones(*(f"+1 212 234 {number:04} x12" for number in range(30))), {},
         {"code": "extension", "count": 30, "option": None},

@@ -27,7 +27,7 @@ from audiencekit.errors import (
     Unauthorized,
     UsageError,
 )
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import country_of_row
 from audiencekit.identifiers.kind_table import is_phone_shaped, likely_kind
 from audiencekit.identifiers.kinds import Kind, Reason, looks_hashed
 from audiencekit.identifiers.several_values import values_in
@@ -37,6 +37,7 @@ from audiencekit.personal import Personal, guarded
 from audiencekit.planning.options import SourceKeywords, read_keywords
 from audiencekit.profile import Profile
 from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.refusal_bounds import NAME_COUNTRIES
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.sources.files import AnySource, Item, items_of
 from audiencekit.sources.frames import is_frame
@@ -150,7 +151,7 @@ class Asked:
             # Never to leave a person out: someone has asked to be erased.
             hint = f"correct such {what}s, so that none is missed"
             if any(one.reason == Reason.NO_COUNTRY for one in self.rejected):
-                hint = f"say the country of numbers that name none, such as `country='DE'`; {hint}"
+                hint = f"say the country of numbers that name none, such as `country='DE'`, or {NAME_COUNTRIES}; {hint}"
             raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
         if not self._keys:
             raise PlanRefused(
@@ -214,7 +215,7 @@ def _read_batch(batch: TextBatch, mapping: ColumnMapping, default_country: str |
     cells = [(column, columns.column(mapping.field_name(column))) for column in mapping.columns]
     for place, (row, country) in enumerate(zip(rows, named, strict=True)):
         of_row = [(one, each[place]) for one, each in cells]
-        found, wrong = _read_row(row, find_country(country or ""), default_country, of_row, asked)
+        found, wrong = _read_row(row, country_of_row(country or ""), default_country, of_row, asked)
         asked.rows += bool(found)
         if not found and not wrong and row not in are_unread:
             asked.reject(row, None, Reason.NO_IDENTIFIER)

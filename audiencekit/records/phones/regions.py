@@ -13,7 +13,7 @@ import phonenumbers
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import country_of_row, find_country
 from audiencekit.identifiers.kinds import Reason, Rules
 from audiencekit.identifiers.phone_number import PLAIN
 from audiencekit.identifiers.texts import is_placeholder_number
@@ -53,12 +53,12 @@ PLACEHOLDERS: Final = pa.array(
 
 
 def regions_of(countries: Any | None, size: int, rules: Rules) -> Regions:
-    """Regions that have phone numbers (None: no such), and which of them each row has."""
+    """Regions that have phone numbers (None: no such, or unknown), and which of them each row has."""
     default = _supported(find_country(rules.default_country or ""))
     if countries is None or not size:
         return [default], np.zeros(size, dtype=np.int32)
     encoded = countries if pa.types.is_dictionary(countries.type) else countries.dictionary_encode()
-    found = [find_country(code or "") for code in encoded.dictionary.to_pylist()]
+    found = [country_of_row(code or "") for code in encoded.dictionary.to_pylist()]
     regions = [*(_supported(code) if code else default for code in found), default]
     places = encoded.indices.cast(pa.int32())  # which may be of any size of numbers
     return regions, pc.fill_null(places, pa.scalar(len(found), pa.int32())).to_numpy(zero_copy_only=False)

@@ -151,8 +151,8 @@ class CountryColumn:
         filled = len(self.sample.filled(place))
         if countries == filled:
             return
-        rest = "such rows get `country=`" if self.options.country else "such rows have no country"
         self.notes.append(
             f"{self.header.shown(place)}: unknown country in {filled - countries} of the first {filled} cells"
-            f" (known are codes of two or three letters, signs of vehicles, and names in large languages); {rest}"
+            f" (known are codes of two or three letters, signs of vehicles, and names in large languages); such rows"
+            " have none, so that no number is read as one of another country"
         )
