@@ -80,9 +80,9 @@ def _names(option: str | None) -> Iterator[str]:
     """Return the columns of the first readable file, among the values of `option` or the arguments."""
     for path in _files(option):
         with contextlib.suppress(Exception):
-            from audiencekit.sources.csv.records import first_row_names
+            from audiencekit.sources.csv.records import first_rows
 
-            yield from first_row_names(path)
+            yield from first_rows(path).names or ()
             return
 
 

@@ -6,8 +6,10 @@ import contextlib
 import os
 import re
 import secrets
+import shlex
 import sys
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -35,6 +37,7 @@ SETUP: Final = "audiencekit.toml"
 MOST_SHOWN: Final = 20  # audiences in the list that a person chooses from
 MOST_STDIN_BYTES: Final = 64_000
 NONE: Final = "-"
+WINDOWS: Final = "cp1252"
 
 
 @click.command(
@@ -50,6 +53,7 @@ NONE: Final = "-"
 @plan_option("--audience", metavar=PLACE, type=audience_type, help="The custom audience.")
 @plan_option("--create-audience", "new_audience", metavar="NAME", type=audience_type, help="Create this one.")
 @plan_option("--from", "source", metavar="SOURCE", type=SourcePath(), help="The list that is uploaded to it.")
+@plan_option("--encoding", help="Encoding of the list, if it is not UTF-8.")
 @plan_option("--consent-column", metavar="NAME=VALUE", help="Only rows with VALUE in this column are uploaded.")
 @plan_option("--setup", metavar="FILE", default=SETUP, show_default=True, help="The setup file to write.")
 @json_option
@@ -59,6 +63,7 @@ def init(
     audience: str | None,
     new_audience: str | None,
     source: str | None,
+    encoding: str | None,
     consent_column: str | None,
     setup: str,
     as_json: bool,
@@ -81,8 +86,8 @@ def init(
         file = _SetupFile.at(Path(setup), settings)
         chosen = _audience(settings, audience, new_audience, file, asks=asks)
         if chosen is not None:
-            file = file.completed(chosen, source, consent_column, asks=asks)
-        elif source is not None or consent_column is not None:
+            file = file.completed(chosen, source, encoding, consent_column, asks=asks)
+        elif (source, encoding, consent_column) != (None, None, None):
             raise UsageError("a list needs its audience", hint="give --audience, or --create-audience")
         written_in = file.write(settings)
     except AudiencekitError as error:
@@ -301,7 +306,9 @@ def _ask_audience(settings: Settings, names: dict[str, str], present: str) -> Ch
         same = [one for one in ids if answer in (one, names[one])]
         if len(same) == 1:
             return Chosen(same[0], names[same[0]])
-        if not same and click.confirm(shown(f"Create the audience {answer!r}?"), default=True, err=True):
+        if answer.isdecimal() and not same:
+            insist(f"write a number from 1 to {len(ids):,}, or a name" if ids else "write a name")
+        elif not same and click.confirm(shown(f"Create the audience {answer!r}?"), default=True, err=True):
             return _created(settings, answer)
 
 
@@ -338,6 +345,7 @@ class _SetupFile:
     name: str = ""
     audience: str = ""
     source: str = ""
+    encoding: str = ""
     consent_column: str = ""
     is_of_others: bool = False
 
@@ -355,15 +363,21 @@ class _SetupFile:
         except (UsageError, AudiencekitError, ValueError):  # several audiences or lists
             return cls(path=path, is_of_others=True)
         here = f"{path.absolute().parent}{os.sep}"
-        consent = str(one.keywords.get("consent_column", ""))
         found = cls(
-            path=path, name=one.name, audience=one.audience, source=source.removeprefix(here), consent_column=consent
+            path=path,
+            name=one.name,
+            audience=one.audience,
+            source=source.removeprefix(here),
+            encoding=str(one.keywords.get("encoding", "")),
+            consent_column=str(one.keywords.get("consent_column", "")),
         )
         is_ours = path.read_bytes() == found.text().encode("utf-8", "surrogateescape")
         return found if is_ours else cls(path=path, is_of_others=True)
 
-    def completed(self, chosen: Chosen, source: str | None, consent: str | None, *, asks: bool) -> _SetupFile:
-        """This with the audience, its list and the column of consent. Raises UsageError for what cannot be."""
+    def completed(
+        self, chosen: Chosen, source: str | None, encoding: str | None, consent: str | None, *, asks: bool
+    ) -> _SetupFile:
+        """This with the audience, its list, encoding and column of consent. Raises UsageError for what cannot be."""
         from audiencekit.sources.remote.addresses import is_address
 
         if self.is_of_others:
@@ -377,29 +391,41 @@ class _SetupFile:
         else:
             source = _ask_source(self.source) if asks else self.source
         if not source:
-            if consent is not None:
-                raise UsageError("a column of consent needs its list", hint="give the list with --from")
+            if (encoding, consent) != (None, None):
+                raise UsageError("an encoding or a column of consent needs its list", hint="give the list with --from")
             return replace(self, source="")
-        if consent is not None:
-            _check_consent(consent, source)
+        if encoding is None and asks:
+            encoding = _ask_encoding(self.encoding, source)
         else:
-            consent = _ask_consent(self.consent_column, source) if asks else self.consent_column
+            encoding = self.encoding if encoding is None else encoding
+            _check_encoding(encoding, source)
+        if consent is not None:
+            _check_consent(consent, source, encoding)
+        else:
+            consent = _ask_consent(self.consent_column, source, encoding) if asks else self.consent_column
         if not is_address(source) and self.path.absolute().parent != Path.cwd():
             source = str(Path(source).absolute())  # a setup counts paths from its own directory
         slug = re.sub(r"[^a-z0-9]+", "-", chosen.name.casefold()).strip("-")[:64].strip("-")
         return replace(
-            self, name=slug or chosen.audience_id, audience=chosen.audience_id, source=source, consent_column=consent
+            self,
+            name=slug or chosen.audience_id,
+            audience=chosen.audience_id,
+            source=source,
+            encoding=encoding,
+            consent_column=consent,
         )
 
     def text(self) -> str:
         """The content of the file."""
         from audiencekit.settings_file import toml_text
 
+        encoding = f"encoding = {toml_text(self.encoding)}\n" if self.encoding else ""
         consent = f"consent_column = {toml_text(self.consent_column)}\n" if self.consent_column else ""
         return (
             f"# Written by `audiencekit init`. `audiencekit run {self.name}` uploads the list. See docs/nightly.md.\n"
             f"[audiences.{self.name}]\n"
             f"source = {toml_text(self.source)}\n"
+            f"{encoding}"
             f"audience = {toml_text(self.audience)}\n"
             'command = "upload"  # adds the people of the list; "sync" makes the audience equal to the list\n'
             f"{consent}"
@@ -431,25 +457,30 @@ class _SetupFile:
 
 
 def _check_source(source: str) -> None:
-    """Raises UsageError for a list that is not there, or whose encoding must be said, which `init` does not ask."""
+    """Raises UsageError for a list that is not there, or that a setup cannot name."""
     from audiencekit.sources.bytes.files import RegularFile, shown_path
-    from audiencekit.sources.csv.records import NOT_UTF_8, first_row_names
-    from audiencekit.sources.remote.addresses import is_address
+    from audiencekit.sources.remote.addresses import SourceAddress, is_address
 
     if source == "-":
         raise UsageError("standard input cannot be named in a setup", hint="name a file, or leave the list out")
-    if is_address(source) or os.path.isdir(source):
-        return
-    try:
-        RegularFile(source)
-        with contextlib.suppress(OSError):
-            first_row_names(source)
-    except SourceRefused as error:
-        if str(error) == NOT_UTF_8:
-            told = "save it as CSV UTF-8; or leave it out here, and give `encoding='cp1252'` to `upload`"
-            raise UsageError(f"{shown_path(source)}: {error}", hint=told) from None
-        if not os.path.isfile(source):
+    if is_address(source):
+        SourceAddress.read(source)
+    elif not os.path.isdir(source):
+        try:
+            RegularFile(source)
+        except SourceRefused as error:
             raise UsageError(f"{shown_path(source)}: {error}", hint=error.hint) from None
+
+
+def _as_typed(answer: str) -> str:
+    """The path that `answer` means: a file that was dropped on a terminal is in quotes, or has \\ before its blanks."""
+    from audiencekit.sources.remote.addresses import is_address
+
+    if is_address(answer) or os.path.lexists(answer):
+        return answer
+    with contextlib.suppress(ValueError):
+        answer = words[0] if len(words := shlex.split(answer)) == 1 else answer
+    return os.path.expanduser(answer)
 
 
 def _ask_source(present: str) -> str:
@@ -459,27 +490,82 @@ def _ask_source(present: str) -> str:
         if answer in ("", NONE):
             return ""
         try:
-            _check_source(answer)
+            _check_source(answer := _as_typed(answer))
         except UsageError as error:
             _tell_wrong(error)
         else:
             return answer
 
 
-def _check_consent(consent: str, source: str) -> None:
-    """Raises UsageError for what is not NAME=VALUE, or for a column that the list has not."""
+def _is_readable(source: str, encoding: str) -> bool:
+    """Whether the first rows of a delimited text are text in this encoding; blank is UTF-8, or as the list says itself.
+
+    Raises UsageError for an encoding that is none, or contradicts the list.
+    """
+    from audiencekit.sources.bytes.files import shown_path
+    from audiencekit.sources.csv.records import BROKEN, NOT_UTF_8, first_rows
+
+    try:
+        cells = chain.from_iterable(first_rows(source, encoding or None).columns)
+    except UsageError:
+        raise
+    except (AudiencekitError, OSError) as error:
+        if encoding and isinstance(error, SourceRefused):
+            raise UsageError(f"{shown_path(source)}: {error}", hint=error.hint) from None
+        return str(error) != NOT_UTF_8  # other forms are looked at when they are read
+    return not any(map(BROKEN.search, cells))
+
+
+def _check_encoding(encoding: str, source: str) -> None:
+    """Raises UsageError where the list is not text in this encoding."""
+    if not _is_readable(source, encoding):
+        raise UsageError(
+            f"the list is not text in {encoding or 'UTF-8'}",
+            hint="give its encoding with `encoding=`, for example cp1252, which Windows calls ANSI in Western Europe"
+            " and America; or save it as CSV UTF-8",
+        )
+
+
+def _ask_encoding(present: str, source: str) -> str:
+    if _is_readable(source, ""):
+        return ""
+    while True:
+        told = f"The list is not UTF-8. Its encoding ({WINDOWS} is what Windows calls ANSI)"
+        answer = click.prompt(told, default=present or WINDOWS, err=True).strip()
+        try:
+            _check_encoding(answer, source)
+        except UsageError as error:
+            _tell_wrong(error)
+        else:
+            return answer
+
+
+def _check_consent(consent: str, source: str, encoding: str) -> None:
+    """Raises UsageError for what is not NAME=VALUE, for a column that the list has not, and for an answer in no row."""
     from audiencekit.planning.options import Keywords, read_keywords
     from audiencekit.profile import SPEC
+    from audiencekit.records.records import fold_consent
+    from audiencekit.sources.columns.consent import find_consent
 
     keywords: Keywords = {"consent_column": consent}
     read_keywords(keywords, SPEC)
-    columns = _columns(source)
-    if columns and consent.rpartition("=")[0] not in columns:
+    columns = _columns(source, encoding)
+    name, _, value = consent.rpartition("=")
+    if not columns:
+        return
+    if name not in columns:
         raise UsageError("the list has no such column", hint=f"it has {', '.join(columns)}")
+    cells = columns[name]
+    if cells and fold_consent(value) not in set(map(fold_consent, cells)):
+        found = find_consent(name, cells)
+        known = f": those who agree have {found.word!r} there" if found and found.word else ""
+        raise UsageError(
+            f"none of the first {len(cells):,} rows has this answer in the column{known}", hint="look at the list"
+        )
 
 
-def _ask_consent(present: str, source: str) -> str:
-    if columns := _columns(source):
+def _ask_consent(present: str, source: str, encoding: str) -> str:
+    if columns := _columns(source, encoding):
         insist(f"Columns of the list: {', '.join(map(shown, columns))}")
     none = "- for none" if present else "Enter for none"
     while True:
@@ -488,21 +574,22 @@ def _ask_consent(present: str, source: str) -> str:
         if answer in ("", NONE):
             return ""
         try:
-            _check_consent(answer, source)
+            _check_consent(answer, source, encoding)
         except UsageError as error:
             _tell_wrong(error)
         else:
             return answer
 
 
-def _columns(source: str) -> list[str]:
-    """The names of the columns of a delimited text; empty for other forms, which are looked at when they are read."""
-    from audiencekit.sources.csv.records import first_row_names
+def _columns(source: str, encoding: str) -> dict[str, tuple[str, ...]]:
+    """The first cells of each column of a delimited text; empty for other forms, looked at when they are read."""
+    from audiencekit.sources.csv.records import first_rows
 
     try:
-        return first_row_names(source)
+        sample = first_rows(source, encoding or None)
     except (AudiencekitError, OSError):
-        return []
+        return {}
+    return dict(zip(sample.names or (), sample.columns, strict=False))
 
 
 def _tell_wrong(error: UsageError) -> None:

@@ -224,7 +224,7 @@ def _lost(document: Mapping[str, Any]) -> Lines:
     causes = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in rejections[:_MOST_CAUSES])
     more = sum(count for _, count in rejections[_MOST_CAUSES:])
     people = f"{_people(lost)} lost" if lost else "no one lost"
-    return [f"{people}; rejected: {causes}" + (f", {more:,} for other reasons" if more else "")]
+    return [f"{people}; identifiers rejected: {causes}" + (f", {more:,} for other reasons" if more else "")]
 
 
 def _by_number(rejections: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -252,8 +252,13 @@ def _described(document: Mapping[str, Any]) -> Iterator[str]:
     """Return the name of the only file, and its form: `list.csv`, `delimited`, `header`, `12 columns`."""
     if len(document["sources"]) == 1:
         yield shown(document["sources"][0]["name"])
-    for name, value in document["source"].items():
-        if isinstance(value, bool):
+    source, header_row = document["source"], document["source"].get("header_row")
+    for name, value in source.items():
+        if name == "header_row":
+            continue
+        if name == "header" and header_row not in (None, 1):
+            yield f"header in {'line' if source['format'] == 'delimited' else 'row'} {header_row:,}"
+        elif isinstance(value, bool):
             yield name if value else f"no {name}"
         elif name == "format":
             yield str(value)

@@ -26,6 +26,7 @@ from tests.processes import COMMAND, Commands, Process, environment, start
 LIST = "Customers of the shop,\n,\nemail,marketing\nada@example.com,yes\nbo@example.com,no\n"
 KEYS = ("CONSUMER_KEY", "CONSUMER_SECRET")
 TOKEN = ("ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
+WINDOWS = "cp1252"
 
 
 class Person:
@@ -38,7 +39,7 @@ class Person:
         self.setup = directory / "audiencekit.toml"
         self.told = ""
         directory.joinpath("contacts.csv").write_text(LIST)
-        directory.joinpath("latin.csv").write_bytes("email,straße\nada@example.com,Hof 1\n".encode("cp1252"))
+        directory.joinpath("latin list.csv").write_bytes(LIST.replace("no", "nö").encode("cp1252"))
 
     def given(self, *names: str) -> dict[str, str]:
         """These variables, as the emulator says them."""
@@ -129,15 +130,21 @@ def test_a_person_is_asked_for_everything_and_then_keeps_it_on_enter(person: Per
         person.approve(page)
         terminal.answer("Is local_user (", "y")
         assert f"  1  {person.ready['account_id']}  " in terminal.answer("Number of the account [1]: ")
-        assert f"  1  {person.ready['audience_id']}  " in terminal.answer(
-            "a new one (Enter for none): ", "Spring buyers"
-        )
+        new = "a new one (Enter for none): "
+        assert f"  1  {person.ready['audience_id']}  " in terminal.answer(new, "77")
+        assert "write a number from 1 to" in terminal.answer(new, "Spring buyers")
         terminal.answer("Create the audience 'Spring buyers'? [Y/n]: ")
-        terminal.answer("Your list, a file (Enter for none): ", "latin.csv")
-        assert "give --encoding cp1252 to" in terminal.answer("Your list, a file (Enter for none): ", "contcats.csv")
-        assert "did you mean contacts.csv?" in terminal.answer("Your list, a file (Enter for none): ", "contacts.csv")
-        assert "email, marketing" in terminal.answer("such as marketing=yes (Enter for none): ", "opt_in=yes")
-        assert "no such column" in terminal.answer("such as marketing=yes (Enter for none): ", "marketing=yes")
+        your_list, consent = "Your list, a file (Enter for none): ", "such as marketing=yes (Enter for none): "
+        encoding = f"Its encoding (cp1252 is what Windows calls ANSI) [{WINDOWS}]: "
+        terminal.answer(your_list, "contcats.csv")
+        assert "did you mean contacts.csv?" in terminal.answer(your_list, "file:///contacts.csv")
+        assert "is no place that lists are read from" in terminal.answer(your_list, "'latin list.csv'")
+        terminal.answer(encoding, "ansi")
+        assert "is not a text encoding" in terminal.answer(encoding, "utf-16")
+        assert "no byte order mark" in terminal.answer(encoding)
+        assert "email, marketing" in terminal.answer(consent, "opt_in=yes")
+        assert "no such column" in terminal.answer(consent, "marketing=maybe")
+        assert "none of the first 2 rows has this answer" in terminal.answer(consent, "marketing=yes")
         terminal.until("Next: audiencekit run spring-buyers\n")
     assert person.kept == {
         "form": 1, "profile": "spec", "ads_url": address, "base_url": base, "account_id": person.ready["account_id"],
@@ -145,7 +152,8 @@ def test_a_person_is_asked_for_everything_and_then_keeps_it_on_enter(person: Per
     }  # fmt: skip
     assert stat.S_IMODE(person.settings.stat().st_mode) == 0o600
     (table,) = tomllib.loads(person.setup.read_text())["audiences"].values()
-    assert (table["source"], table["command"], table["consent_column"]) == ("contacts.csv", "upload", "marketing=yes")
+    assert (table["source"], table["command"], table["encoding"]) == ("latin list.csv", "upload", WINDOWS)
+    assert table["consent_column"] == "marketing=yes"
 
     before = (person.settings.read_bytes(), person.setup.read_bytes())
     with person.at_terminal("init") as terminal:
@@ -153,7 +161,8 @@ def test_a_person_is_asked_for_everything_and_then_keeps_it_on_enter(person: Per
         terminal.answer("Log in again? [y/N]: ")
         terminal.answer("Number of the account [1]: ")
         assert f"  1  {table['audience']}  Spring buyers" in terminal.answer("or the name of a new one [1]: ")
-        terminal.answer("Your list, a file (- for none) [contacts.csv]: ")
+        terminal.answer("Your list, a file (- for none) [latin list.csv]: ")
+        terminal.answer(encoding)
         terminal.answer("(- for none) [marketing=yes]: ")
     assert (person.settings.read_bytes(), person.setup.read_bytes()) == before
 
@@ -225,6 +234,10 @@ def test_secrets_come_by_standard_input(person: Person, names: tuple[str, ...]) 
         (("--audience", "dlzxk", "--from", "-"), "", 2, "standard input cannot be named"),
         (("--audience", "dlzxk", "--from", "contacts.csv", "--consent-column", "marketing"), "", 2, "NAME=VALUE"),
         (("--audience", "dlzxk", "--from", "contacts.csv", "--consent-column", "a=b"), "", 2, "no such column"),
+        (("--audience", "dlzxk", "--from", "latin list.csv"), "", 2, "the list is not text in UTF-8"),
+        (("--audience", "dlzxk", "--from", "file:///a.csv"), "", 2, "no place that lists are read from"),
+        (("--audience", "dlzxk", "--from", "contacts.csv", "--encoding", "ansi"), "", 2, "not a text encoding"),
+        (("--audience", "dlzxk", "--encoding", "cp1252"), "", 2, "needs its list"),
         (("--audience", "Winter"), "", 2, "no audience is called"),
         (("--create-audience", "ada@example.com"), "", 3, "an email address"),
         (

@@ -191,7 +191,7 @@ def test_a_report_says_all_that_it_counts() -> None:
         "",
         "1,000 of 1,231 people reached, 81.2%; 1 not confirmed yet; 3 rows repeat a person",
         "1,000 additions, 0 renewals, 100 removals; 2,000 members before, 2,900 after",
-        "230 people lost; rejected: 220 not valid, 5 already hashed, 5 empty",
+        "230 people lost; identifiers rejected: 220 not valid, 5 already hashed, 5 empty",
         "",
         "sources",
         "  one.csv     rows 1 to 1,000",
@@ -263,7 +263,7 @@ def test_a_plan_says_all_that_it_counts() -> None:
         "  not used  town",
         "",
         "1,000 of 1,230 people ready, 81.3%; 4 rows repeat a person",
-        "230 people lost; rejected: 1 empty",
+        "230 people lost; identifiers rejected: 1 empty",
         "",
         "rows",
         "  read               1,234",
@@ -295,7 +295,7 @@ def test_a_plan_says_all_that_it_counts() -> None:
         ({"rejections": {}, "rows": RowCounts(read=2, pending=2)}, ["2 of 2 people ready, 100.0%"]),
         (
             {"rejections": {"empty": 9}, "rows": RowCounts(read=2, pending=2)},
-            ["2 of 2 people ready, 100.0%", "no one lost; rejected: 9 empty"],
+            ["2 of 2 people ready, 100.0%", "no one lost; identifiers rejected: 9 empty"],
         ),
         (
             {"rejections": {}, "rows": RowCounts(read=8, pending=4, suppressed=3, duplicate=1)},
@@ -303,7 +303,7 @@ def test_a_plan_says_all_that_it_counts() -> None:
         ),
         (
             {"rejections": {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}, "rows": RowCounts(read=1, rejected=1)},
-            ["0 of 1 people ready, 0.0%", "1 person lost; rejected: 5 e, 4 d, 3 c, 3 for other reasons"],
+            ["0 of 1 people ready, 0.0%", "1 person lost; identifiers rejected: 5 e, 4 d, 3 c, 3 for other reasons"],
         ),
         (
             {"verdict": "refused", "rejections": {}, "rows": RowCounts(read=1, pending=1)},
@@ -360,6 +360,15 @@ def _finding(**facts: Any) -> Finding:
     "changed, line",
     [
         ({"source": {"format": "JSON", "header": False}}, "Source: one.csv, JSON, no header"),
+        ({"source": {"format": "delimited", "header": True, "header_row": 1}}, "Source: one.csv, delimited, header"),
+        (
+            {"source": {"format": "delimited", "header": True, "header_row": 1_003}},
+            "Source: one.csv, delimited, header in line 1,003",
+        ),
+        (
+            {"source": {"format": "spreadsheet", "sheet": "a", "header": True, "header_row": 3}},
+            "Source: one.csv, spreadsheet, sheet a, header in row 3",
+        ),
         ({"sources": FILES}, "Source: delimited, encoding utf-8, header, 12 columns"),
         ({"requests": 2, "operations": 1, "records": 1}, "  1 record in 1 operation in 2 requests"),
         ({"operations": 0}, "  1,000 records in 1 request"),

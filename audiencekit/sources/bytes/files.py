@@ -113,20 +113,24 @@ class RegularFile:
         return status
 
 
+_DASHES: Final = ("\u2013", "\u2014", "\u2212")
+_ELSEWHERE: Final = "no file in the current directory has such a name: give the path of its directory, too"
 _MOST_LOOKED_AT: Final = 10_000  # entries of a directory
 _LIKENESS: Final = 0.75  # of the letters are the same, in the same order
 
 
 def _near_in_words(path: str) -> str:
-    """A hint at the file that is meant; empty when none in its directory has a name like that of `path`."""
+    """A hint at the file, or at the option, that is meant."""
     from difflib import get_close_matches  # for a file that is missing
 
+    if path.startswith(_DASHES):
+        return "an option begins with two hyphens (--), not with a dash as text programs write it"
     directory, name = os.path.split(path)
     try:
         with os.scandir(directory or os.curdir) as entries:
             names = sorted(entry.name for entry in islice(entries, _MOST_LOOKED_AT))
     except (OSError, ValueError):
-        return ""
+        return "its directory is not there, or cannot be read"
     if not name:
         return ""
     # A shell makes two words of a name with a space.
@@ -134,7 +138,9 @@ def _near_in_words(path: str) -> str:
         return f"did you mean {shown_path(whole)!r}? Put quotes around a name with a space"
     by_folded = {one.casefold(): one for one in names}
     near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=_LIKENESS)
-    return f"did you mean {shown_path(by_folded[near[0]])}?" if near else ""
+    if near:
+        return f"did you mean {shown_path(by_folded[near[0]])}?"
+    return "no file in that directory has such a name" if directory else _ELSEWHERE
 
 
 def _what(mode: int) -> tuple[str, str]:

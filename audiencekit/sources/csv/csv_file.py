@@ -38,7 +38,7 @@ def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
     found = find_layout(stream, options)
     table = DelimitedTable(stream, found.layout, options.split_cells)
-    return Look(table, found.header, found.sample, notes=found.notes, later_notes=lambda: table.notes)
+    return Look(table, found.header, found.sample, later_notes=lambda: table.notes)
 
 
 class DelimitedTable:

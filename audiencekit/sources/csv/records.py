@@ -7,7 +7,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -273,12 +273,12 @@ BROKEN: Final = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8, as th
 class Layout:
     """How the records of a file are read. A row has `width` cells, and at least `least`: those after may be missing.
 
-    `leading` records come before the first row: the header, what stands above it, and the line that tells Excel the
-    delimiter.
+    `leading` records come before the first row: the header, what is above it, and the line that tells Excel the
+    delimiter. `header_row` is the line of the header, from 1; None without a header.
     """
 
     delimiter: str
-    header: bool
+    header_row: int | None
     leading: int
     width: int
     least: int
@@ -286,7 +286,12 @@ class Layout:
     @property
     def description(self) -> Description:
         """The same for people."""
-        return {"delimiter": show_delimiter(self.delimiter), "header": self.header, "columns": self.width}
+        return {
+            "delimiter": show_delimiter(self.delimiter),
+            "header": self.header_row is not None,
+            "header_row": self.header_row,
+            "columns": self.width,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +301,6 @@ class FoundLayout:
     layout: Layout
     header: Header
     sample: Sample
-    notes: tuple[str, ...] = ()
 
 
 def find_layout(stream: ByteStream, options: SourceOptions) -> FoundLayout:
@@ -319,23 +323,24 @@ def find_layout(stream: ByteStream, options: SourceOptions) -> FoundLayout:
             "the file is one single record: it lost its line ends", hint="export it again, or restore the line ends"
         )
     found = find_header_row(records, lines, options, is_sheet=False)
-    layout = _layout(delimiter, records, found, told=told is not None)
-    notes = (f"the header is line {lines[found.place]:,}, and row 1 is below it",) if found.place else ()
-    return FoundLayout(layout, *_look(layout, records, found, options), notes)
+    layout = _layout(delimiter, records, found, lines, told=told is not None)
+    return FoundLayout(layout, *_look(layout, records, found, options))
 
 
-def first_row_names(path: str) -> list[str]:
-    """The header, also below a title; `column1`, `column2` … where there is none, so that no person is shown.
+def first_rows(path: str, encoding: str | None = None) -> Sample:
+    """The first rows of a file, personal data; without a header its names are `column1`, `column2` …
 
-    Raises SourceRefused for what is no delimited text in a regular file, or whose header is not UTF-8.
+    Raises SourceRefused for what is no delimited text in a regular file, or whose header is not in the encoding.
     """
     if not os.path.isfile(path):
         raise SourceRefused("there is no such file")
-    stream = ByteStream(RegularFile(path))
+    options = SourceOptions(encoding=encoding)
+    stream = ByteStream(RegularFile(path), options.encoding)
     if stream.format is not SourceFormat.TEXT:
         raise SourceRefused("this is no text")
-    header = find_layout(stream, SourceOptions()).header
-    return list(header.names or (f"column{place}" for place in range(1, header.width + 1)))
+    found = find_layout(stream, options)
+    names = found.header.names or tuple(f"column{place}" for place in range(1, found.header.width + 1))
+    return Sample(names, found.sample.columns)
 
 
 def _lines_of(text: str, begin: int, delimiter: str, most: int) -> list[int]:
@@ -353,7 +358,7 @@ def _lines_of(text: str, begin: int, delimiter: str, most: int) -> list[int]:
     return lines
 
 
-def _layout(delimiter: str, records: list[list[str]], found: HeaderRow, *, told: bool) -> Layout:
+def _layout(delimiter: str, records: list[list[str]], found: HeaderRow, lines: Sequence[int], *, told: bool) -> Layout:
     header = None if found.place is None else records[found.place]
     width = usual_width(records) if header is None else len(header)
     if width > MAX_COLUMNS:
@@ -363,7 +368,11 @@ def _layout(delimiter: str, records: list[list[str]], found: HeaderRow, *, told:
         while least > 1 and not header[least - 1].strip():
             least -= 1
     return Layout(
-        delimiter=delimiter, header=header is not None, leading=found.first_row + told, width=width, least=least
+        delimiter=delimiter,
+        header_row=None if found.place is None else lines[found.place],
+        leading=found.first_row + told,
+        width=width,
+        least=least,
     )
 
 

@@ -60,7 +60,7 @@ class SheetLayout:
 
     part: str
     name: str
-    header: bool
+    header_row: int | None
     width: int
     first_row: int
 
@@ -83,7 +83,8 @@ class SheetTable:
         return {
             "format": SPREADSHEET,
             "sheet": self.layout.name,
-            "header": self.layout.header,
+            "header": self.layout.header_row is not None,
+            "header_row": self.layout.header_row,
             "columns": self.layout.width,
         }
 
@@ -255,7 +256,7 @@ def open_sheet(file: RawFile, options: SourceOptions) -> Look:
     layout = SheetLayout(
         part=sheet.part,
         name=shown(sheet.name),
-        header=named,
+        header_row=None if found.place is None else first.numbers[found.place],
         width=max(map(len, first.records)),
         first_row=first.numbers[found.first_row - 1] + 1 if named else first.numbers[0],
     )

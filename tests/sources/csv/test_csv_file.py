@@ -212,6 +212,7 @@ def test_the_description_is_for_people(open_bytes: Open) -> None:
         "encoding": "utf-8",
         "delimiter": "semicolon",
         "header": True,
+        "header_row": 1,
         "columns": 2,
     }
 
