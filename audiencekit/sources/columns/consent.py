@@ -18,17 +18,23 @@ _AGREES: Final = words(
     """accepts accept accepted consent consents consented optin subscribed subscribe subscription newsletter permission
     permitted allowed gdpr dsgvo rgpd agreed marketing einwilligung einwilligungen zustimmung zugestimmt werbung
     werbeeinwilligung consentement accord abonne consentimiento acepta suscrito consenso consente iscritto accetta
-    consentimento aceita inscrito toestemming akkoord ingeschreven zgoda izin onay согласие"""
+    consentimento aceita inscrito toestemming akkoord ingeschreven zgoda izin onay согласие
+    agree agrees agreement authorized authorised authorization authorisation privacy allows accepting
+    einverstandnis einverstaendnis einverstanden einverstandniserklarung einverstaendniserklaerung erlaubnis
+    werbeerlaubnis kontakterlaubnis erlaubt datenschutz datenschutzerklarung akzeptiert newsletterempfanger
+    autorisation autorise accepte autorizacion autoriza autorizado acepto autorizzazione autorizza accetto privacidad
+    autorizacao autoriza aceito aceite toegestaan samtycke samtykke godkannt godkendt suostumus souhlas hozzajarulas
+    consimtamant acord συγκαταθεση згода"""
 )
-_NEWS: Final = words("newsletter subscription marketing abonne werbung")
+_NEWS: Final = words("newsletter subscription marketing abonne werbung newsletterempfanger")
 _REFUSES: Final = words(
     """unsubscribed unsubscribe optedout optout dnc donotcall donotcontact donotemail suppressed suppress abgemeldet
     widerrufen widerruf werbesperre gesperrt desabonne desinscrit opposition baja desuscrito disiscritto
     descadastrado cancelou uitgeschreven afgemeld bezwaar"""
 )
 _ABOUT_TIME: Final = words("date datum fecha data time at on am datetime timestamp when source ip id url by via quelle")
-_YES: Final = words("yes y true t 1 ja j oui o si s sim tak evet да on x")
-_NO: Final = words("no n false f 0 nein non nao nee nie hayir нет off")
+_YES: Final = words("yes y true t 1 ja j oui o si s sim tak evet да on x kylla ano igen ναι так")
+_NO: Final = words("no n false f 0 nein non nao nee nie hayir нет off nej nei ei ne nem nu οχι ні")
 # As `_plain` gives them.
 _SAYS_YES: Final = words("subscribed optedin optin granted given accepted agreed confirmed angemeldet erteilt")
 _SAYS_NO: Final = words(

@@ -45,6 +45,7 @@ message language locale currency timezone ip ext extension area prefix calling d
 facebook instagram linkedin youtube tiktok github telegram whatsapp skype signal sms social media owner agent manager
 assigned sales rep referrer referred support sender recipient billing shipping delivery invoice row index record line
 new old current previous temp test sample demo display label madid msisdn gsm assistant emergency mailing buyer iso
+permission agreed agree accepts accepted allowed privacy gdpr
 territory residence cc mails mobiles screenname ifa madids numeric addr daytime evening direct corporate attendee
 formatted receipt vendor idfv spouse ship
 """
@@ -56,30 +57,31 @@ adresse adressen anschrift vorname nachname familienname anrede titel geschlecht
 landercode landerkurzel landeskennung staat ort stadt strasse hausnummer plz postleitzahl bundesland datum uhrzeit
 anmeldung abmeldung einwilligung sprache bemerkung notiz notizen gruppe gruppen quelle wert anzahl umsatz aktiv
 festnetznummer emailadresse telefax landerschlussel landesschlussel wohnsitzland rechnungsland lieferland rechnung
-lieferung angezeigter assistent
+lieferung angezeigter assistent zustimmung zugestimmt einverstandnis einverstaendnis einverstanden erlaubnis
+werbeerlaubnis werbung werbeeinwilligung datenschutz datenschutzerklarung akzeptiert erlaubt newsletterempfanger filiale
 """
 _FRENCH: Final = """
 courriel mel adresse telephone telephones numero numeros portable fixe mobile bureau domicile prive professionnel
 client cliente clients utilisateur membre contact societe entreprise nom prenom civilite sexe naissance anniversaire
 pays ville rue code postal departement langue date creation inscription consentement statut groupe groupes commentaire
-identifiant electronique courriels complet telecopie livraison facturation
+identifiant electronique courriels complet telecopie livraison facturation accepte autorisation
 """
 _SPANISH: Final = """
 correo correos electronico direccion telefono telefonos movil celular fijo casa trabajo oficina principal secundario
 cliente clientes usuario usuarios miembro contacto contactos empresa nombre nombres apellido apellidos genero sexo
 nacimiento pais paises ciudad calle provincia estado codigo postal idioma fecha alta baja consentimiento grupo grupos
-comentario comentarios identificador numero asistente envio facturacion
+comentario comentarios identificador numero asistente envio facturacion acepta autorizacion privacidad
 """
 _ITALIAN: Final = """
 posta elettronica indirizzo telefono cellulare cellulari fisso casa lavoro ufficio principale secondario cliente clienti
 utente utenti membro contatto contatti azienda societa nome cognome sesso nascita paese paesi nazione citta via
-provincia cap codice lingua data iscrizione consenso gruppo gruppi nota identificativo numero
+provincia cap codice lingua data iscrizione consenso accetta autorizzazione gruppo gruppi nota identificativo numero
 """
 _PORTUGUESE: Final = """
 email correio eletronico endereco telefone telefones telemovel celular fixo casa trabalho escritorio principal
 secundario cliente clientes usuario utilizador membro contato contacto contatos empresa nome sobrenome apelido genero
 sexo nascimento pais paises cidade rua estado codigo postal cep idioma data cadastro consentimento grupo grupos
-identificador numero
+identificador numero autorizacao aceita
 """
 _DUTCH: Final = """
 emailadres mailadres telefoon telefoonnummer telefoonnummers mobiel mobielnummer vast thuis werk prive zakelijk klant

@@ -33,6 +33,15 @@ def _list(name: str, *cells: str) -> bytes:
         ("Consenso marketing", "si", "no"),
         ("Consentimento", "sim", "não"),
         ("Toestemming", "ja", "nee"),
+        ("Einverständnis", "ja", "nein"),
+        ("Einverstanden mit Werbung", "Ja", "Nein"),
+        ("Werbeerlaubnis", "1", "0"),
+        ("Datenschutz akzeptiert", "ja", "nein"),
+        ("Autorisation", "oui", "non"),
+        ("Autoriza publicidad", "sí", "no"),
+        ("Samtycke", "ja", "nej"),
+        ("Souhlas", "ano", "ne"),
+        ("Privacy accepted", "yes", "no"),
     ],
 )
 def test_people_who_refuse_are_told(open_bytes: Open, name: str, yes: str, no: str) -> None:
