@@ -39,6 +39,9 @@ _WIDE: Final = 72  # rem
 _DATE: Final = len("2026-01-01")
 _MINUTE: Final = len("2026-01-01T00:00")
 _RUNS_LISTED: Final = 5  # of one audience
+_NOTHING: Final = (
+    "Nothing, by what this machine knows. `audiencekit audiences health NAME` asks the service for size and match rate."
+)
 _AGAIN: Final = frozenset({"sync", "renew"})  # repeated, and not resumed
 
 
@@ -89,10 +92,17 @@ def _tasks(place: Document, runs: Mapping[str, Document], now: datetime, view: V
     anchor = f"place-{target.id}"
     if text := _expires(place, runs, now, view):
         yield _Task(place=name, text=text, anchor=anchor)
-    sizes = place["history"][-1:]
-    if sizes and sizes[0]["audience_size"] < MIN_TARGETABLE_PEOPLE:
+    if _is_too_small(place, runs):
         text = f"it cannot be targeted yet: {MIN_TARGETABLE_PEOPLE} matched people are needed; add people to it"
         yield _Task(place=name, text=text, anchor=anchor)
+
+
+def _is_too_small(place: Document, runs: Mapping[str, Document]) -> bool:
+    """Whether too few people matched, or were ever sent where the service was not asked."""
+    if place["history"]:
+        return bool(place["history"][-1]["audience_size"] < MIN_TARGETABLE_PEOPLE)
+    put_in = [runs[one] for one in place["runs"] if one in runs and runs[one].get("operation") != "delete"]
+    return 0 < sum((run.get("rows") or {}).get("sent") or 0 for run in put_in) < MIN_TARGETABLE_PEOPLE
 
 
 def _after_run(run: Document, view: View) -> Iterator[str]:
@@ -149,7 +159,7 @@ def _todo(tasks: Sequence[_Task]) -> str:
     lines = "".join(
         f'<li><a href="#{escape(task.anchor)}">{escape(task.place)}</a>: {prose(task.text)}</li>\n' for task in tasks
     )
-    what = f"<ul>\n{lines}</ul>\n" if tasks else "<p>Nothing: all audiences are as they should be.</p>\n"
+    what = f"<ul>\n{lines}</ul>\n" if tasks else f"<p>{prose(_NOTHING)}</p>\n"
     return f"<section>\n<h2>What to do next</h2>\n{what}</section>\n"
 
 

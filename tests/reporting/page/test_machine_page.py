@@ -37,13 +37,14 @@ def tasks_of(document: dict[str, Any], view: View = WALL) -> str:
     [
         ({"state": "incomplete", "resumable": True}, "`audiencekit resume 20260101-1` sends the rest"),
         ({"state": "incomplete", "operation": "sync"}, "run the same command again"),
-        ({"state": "incomplete", "running": True}, "Nothing: all audiences are as they should be"),
+        ({"state": "incomplete", "running": True}, "Nothing, by what this machine knows"),
         ({"state": "refused", "problems": [{"message": "3 rows are bad", "hint": "mend"}]}, "10 rows are bad; mend"),
         ({"state": "unreadable"}, "`audiencekit report 20260101-1` says why"),
         ({"expires_at": "2026-01-20T00:00:00Z", "warnings": []}, "expire on 2026-01-20: upload the list again"),
         ({"expires_at": "2025-12-31T00:00:00Z", "warnings": []}, "expired by 2025-12-31"),
-        ({"expires_at": "2027-01-20T00:00:00Z", "warnings": []}, "Nothing: all audiences"),
+        ({"expires_at": "2027-01-20T00:00:00Z", "warnings": []}, "Nothing, by what this machine knows"),
         ({}, "invalid syntax: correct them"),
+        ({"rows": {**report_of_a_bad_day()["rows"], "sent": 45}}, "cannot be targeted yet: 100 matched people"),
     ],
 )
 def test_the_last_run_says_what_to_do(changes: dict[str, Any], task: str) -> None:
