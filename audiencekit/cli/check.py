@@ -132,18 +132,18 @@ def check(
 def _suggest(plan: Plan, words: list[str], *, is_lossy: bool) -> None:
     """Suggest the next command, with the list and the options of this one.
 
-    It is no upload while a consent column of the list is not decided on, or an option would save people.
+    It is no upload while a consent column of the list is not decided on, or an option would save identifiers.
     """
     refusing = next((loss for loss in plan.warnings if loss.code == "consent"), None)
     given = re.search(r"`consent_column=('.*?'|\".*?\")`", (refusing.remedy if refusing else None) or "")
-    saving = [finding.option for finding in plan.findings if finding.option and finding.saves_people]
-    more = _words_of(saving[0]) if saving else []
+    advised = (_words_of(finding.option) for finding in plan.findings if finding.option and finding.saves)
+    more = next((advice for advice in advised if advice and advice[0] not in words), [])
     if given:
         more += ["--consent-column", ast.literal_eval(given[1])]
     if more:
         suggest("check", *words, *more)
     elif refusing is None:
-        suggest(*(["check", *words, "--doctor", "--rejections", "FILE"] if is_lossy else _upload(words)))
+        suggest(*(["check", *words, "--doctor", "--rejections", "rejections.csv"] if is_lossy else _upload(words)))
 
 
 def _words_of(advice: str) -> list[str]:

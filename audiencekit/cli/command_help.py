@@ -31,7 +31,18 @@ _UNGROUPED: Final = 10  # options of a command that need no groups
 # Shown by `--help` of a command that has more; the rest is for `--help-all`.
 _EVERYDAY: Final = frozenset(
     {
-        *("columns", "country", "ignore", "hashed", "sheet", "consent_column", "suppress", "audience", "audiences"),
+        *(
+            "columns",
+            "country",
+            "ignore",
+            "hashed",
+            "sheet",
+            "encoding",
+            "consent_column",
+            "suppress",
+            "audience",
+            "audiences",
+        ),
         *("operation", "replace", "run_id", "rejections", "doctor", "html", "dry_run", "out", "as_json"),
     }
 )

@@ -34,7 +34,7 @@ from audiencekit.sources.bytes.files import STANDARD_INPUT
 from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.remote.addresses import is_stored_whole, stored_address
-from audiencekit.text import option
+from audiencekit.text import OPTION, option
 
 # --- The keywords of `check`, `prepare` and `upload`, checked once ---
 
@@ -283,12 +283,20 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
 
 @contextmanager
 def about_lists() -> Iterator[None]:
-    """A context manager that adds to errors that they are about a suppression source."""
+    """A context manager that adds to errors that they are about a suppression source, whose options they advise."""
     try:
         yield
     except (UsageError, Refused, InputOutputFailed) as error:
-        error.args = (f"suppression source: {error}",)
+        error.args = (f"suppression source: {_with_their_options(str(error))}",)
+        error.hint = _with_their_options(error.hint)
         raise
+
+
+def _with_their_options(text: str) -> str:
+    """Return `text` with `suppress_encoding=` in place of `encoding=`, and so on."""
+    return OPTION.sub(
+        lambda one: one[0].replace("`", "`suppress_", 1) if f"suppress_{one[1]}" in _ABOUT_LISTS else one[0], text
+    )
 
 
 @about_lists()

@@ -38,6 +38,10 @@ TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
 UNSUITABLE_ENCODINGS: Final = frozenset(
     {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7", "mbcs", "oem"}
 )
+_ENCODINGS: Final = (
+    "for example utf-8, utf-16, shift_jis, or cp1252, which Windows calls ANSI in Western Europe and America (cp1250 in"
+    " Central Europe)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +173,7 @@ def _checked_encoding(encoding: str | None) -> str | None:
     except (LookupError, ValueError):
         name = ""
     if not name or name.replace("_", "-") in UNSUITABLE_ENCODINGS:
-        raise UsageError("`encoding=` is not a text encoding", hint="for example utf-8, utf-16, cp1252 or shift_jis")
+        raise UsageError("`encoding=` is not a text encoding", hint=_ENCODINGS)
     return name
 
 

@@ -67,7 +67,7 @@ def test_how_lists_are_written_can_be_said(tmp_path: Path, source: Path) -> None
         suppress_header=False, suppress_split_cells="+", suppress_columns=[("email", "column1")],
     )  # fmt: skip
     assert plan.rows.suppressed == 3
-    with pytest.raises(UsageError, match="suppression source: `delimiter=` is for delimited text"):
+    with pytest.raises(UsageError, match="suppression source: `suppress_delimiter=` is for delimited text"):
         checked(tmp_path, source, suppress=table, suppress_delimiter=";")
 
 
@@ -75,7 +75,7 @@ def test_an_option_of_suppression_lists_needs_one(tmp_path: Path, source: Path) 
     """An option that nothing heeds is a mistake; so is a share beyond 1."""
     with pytest.raises(UsageError, match="`suppress_columns=`: there is no suppression source"):
         checked(tmp_path, source, suppress_columns={"email": "email"})
-    with pytest.raises(UsageError, match="suppression source: `delimiter=` must be one"):
+    with pytest.raises(UsageError, match="suppression source: `suppress_delimiter=` must be one"):
         checked(tmp_path, source, suppress=source, suppress_delimiter=";;")
     with pytest.raises(UsageError, match="`suppress_max_rejected_share=`"):
         checked(tmp_path, source, suppress=source, suppress_max_rejected_share=1.5)

@@ -214,6 +214,7 @@ MARKS: Final = (
 )
 LONGEST_MARK: Final = 4  # bytes
 WIDE: Final = {"utf-16": ("utf-16-le", "utf-16-be"), "utf-32": ("utf-32-le", "utf-32-be")}
+EVIDENT_LETTERS: Final = 3  # of two bytes or more, each of which another encoding would show as two signs or more
 NUL_SHARE: Final = 0.3  # of every second byte: text of two bytes a letter that was not declared
 
 
@@ -250,7 +251,8 @@ def find_format(first_bytes: bytes) -> SourceFormat:
 def find_encoding(first_bytes: bytes, declared: str | None) -> Encoding:
     """The encoding by the mark in `first_bytes` or as `declared`, else UTF-8.
 
-    Raises SourceRefused when mark and declaration differ, and for UTF-16 and UTF-32 of unknown byte order.
+    Raises SourceRefused when the mark or letters contradict the declaration, and for UTF-16 and UTF-32 of unknown
+    byte order.
     """
     wanted = "utf-8" if declared is None or declared == "utf-8-sig" else declared
     for mark, name in MARKS:
@@ -262,7 +264,22 @@ def find_encoding(first_bytes: bytes, declared: str | None) -> Encoding:
         raise SourceRefused(f"it has no byte order mark, so {wanted} is ambiguous", hint=_wide_hint(wanted))
     if declared is None and _looks_wide(first_bytes):
         raise SourceRefused("it looks like UTF-16 without a byte order mark", hint=_wide_hint("utf-16"))
+    if not wanted.startswith("utf-"):
+        _refuse_utf_8(first_bytes, wanted)
     return Encoding(wanted, 0)
+
+
+def _refuse_utf_8(first_bytes: bytes, declared: str) -> None:
+    """Raises SourceRefused where all letters beyond ASCII are valid UTF-8: text in another encoding never is."""
+    try:
+        text, _ = codecs.utf_8_decode(first_bytes, "strict", False)
+    except UnicodeDecodeError:
+        return
+    if (letters := sum(not letter.isascii() for letter in text)) >= EVIDENT_LETTERS:
+        raise SourceRefused(
+            f"it is UTF-8 by all of its first {letters:,} letters beyond ASCII, but `encoding=` says {declared}",
+            hint=f"leave `encoding=` out, or say {option('encoding', 'utf-8')}",
+        )
 
 
 def _wide_hint(family: str) -> str:

@@ -222,6 +222,10 @@ def test_the_mark_is_taken_off_across_blocks() -> None:
         (b"e\0m\0a\0", "utf-16-le", "utf-16-le", 0),
         (b"\xff\xfe\0\0e\0\0\0", None, "utf-32-le", 4),
         (b"caf\xe9\n", "cp1252", "cp1252", 0),
+        ("Jürgen Groß\n".encode(), "cp1252", "cp1252", 0),  # two letters: too few to contradict
+        ("Jürgen Groß-Möller, Ærø\n".encode("cp1252"), "cp1252", "cp1252", 0),
+        ("Пётр Её\n".encode("cp1251"), "cp1251", "cp1251", 0),
+        ("山田ﾀﾛｳ\n".encode("shift_jis"), "shift_jis", "shift_jis", 0),
         (b"a\0b@example.com,1234\n", None, "utf-8", 0),
     ],
 )
@@ -241,10 +245,13 @@ def test_marks_and_declarations_say_the_encoding(
         (b"e\0m\0a\0i\0l\0", "utf-16"),
         (b"e\0m\0a\0i\0l\0", None),
         (b"\0e\0m\0a\0i\0l", None),
+        ("Jürgen Größ\n".encode(), "cp1252"),
+        ("山田太郎\n".encode(), "shift_jis"),
+        ("Jürgen Größer, é".encode()[:-1], "iso8859-1"),  # the first block ends in the middle of a letter
     ],
 )
 def test_contradictions_and_guesses_are_refused(first_bytes: bytes, declared: str | None) -> None:
-    """A mark against the declaration, and two-byte text in an unknown order."""
+    """A mark or letters against the declaration, and two-byte text in an unknown order."""
     with pytest.raises(SourceRefused):
         find_encoding(first_bytes, declared)
 
