@@ -18,6 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
+from urllib.parse import urlsplit
 
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
@@ -265,10 +266,23 @@ class Settings:
         missing = [PREFIX + name.upper() for name in SECRET_NAMES if name not in found]
         if missing:
             hint = "set them in the environment, or `audiencekit login`; `audiencekit init` sets up all of it"
+            if self._is_rehearsal():
+                hint = (
+                    f"paste the `export` lines of `audiencekit emulator` into this terminal; for a service here {hint}"
+                )
             if self.account_name:
                 hint += f"; for this account alone {own_prefix(self.account_name)}…, or `login` with its name"
             raise CredentialsRefused(f"credentials are missing: {', '.join(missing)}", hint=hint)
         return found
+
+    def _is_rehearsal(self) -> bool:
+        """Whether the ads API is on this machine."""
+        from audiencekit.process.exchanges import is_loopback_host
+
+        try:
+            return is_loopback_host(urlsplit(self.address).hostname or "")
+        except ValueError:
+            return False
 
 
 @dataclass(frozen=True, slots=True)

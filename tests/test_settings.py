@@ -135,6 +135,10 @@ def test_missing_credentials_are_named(tmp_path: Path) -> None:
     partial = {name: value for name, value in SECRETS.items() if name != "AUDIENCEKIT_ACCESS_TOKEN"}
     with pytest.raises(CredentialsRefused, match=r"AUDIENCEKIT_ACCESS_TOKEN$"):
         load_settings(partial, directory=tmp_path).require_secrets()
+    for url, is_rehearsal in (("http://127.0.0.1:1", True), ("https://ads.example.com", False), ("http://[", False)):
+        with pytest.raises(CredentialsRefused) as caught:
+            load_settings({**partial, "AUDIENCEKIT_ADS_URL": url}, directory=tmp_path).require_secrets()
+        assert ("lines of `audiencekit emulator`" in caught.value.hint) is is_rehearsal
 
 
 def test_a_named_account_has_its_own_credentials_first(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def check(
     show_plan(plan, as_json=as_json)
     if not plan.refusals:
         is_examined = doctor or rejections is not None
-        _suggest(plan, given_words({"source", *given}), is_lossy=bool(plan.rows.rejected) and not is_examined)
+        _suggest(plan, given_words({"source", *given}), is_lossy=bool(plan.rejections) and not is_examined)
     sys.exit(plan.exit_code)
 
 

@@ -12,6 +12,7 @@ from audiencekit.cli.settings import audience_id_of
 from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
+    from audiencekit.audiences.erasure.people import Lines
     from audiencekit.audiences.erasure.resources import Preview
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Plan
@@ -84,14 +85,14 @@ def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **se
     leave_with_dry_plan(work, as_json=as_json, **service)
 
 
-def foresee_erasure(given: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:
-    """Of `forget`."""
+def foresee_erasure(typed: Lines | None, given: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:
+    """Of `forget`; `typed` are the identifiers that were typed at a terminal."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Preview]:
         from audiencekit.audiences.dry_runs import dry_forget_async
         from audiencekit.audiences.erasure.people import standard_input_lines
 
-        lines = None if given["source"] else standard_input_lines().unwrap()
+        lines = None if given["source"] else (typed or standard_input_lines()).unwrap()
         return dry_forget_async(lines, settings=settings, progress=progress, **as_keywords(given))
 
     leave_with_foreseen(work, as_json=as_json, **service)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -240,11 +241,14 @@ def faults_of(source: str | None) -> list[Fault]:
 
 
 def _announce(line: str) -> None:
-    """Print the JSON line; at a terminal also the commands to paste into another shell."""
+    """Print the JSON line; at a terminal in its place the commands to paste into another shell."""
     import json
 
-    click.echo(line)
-    if sys.stdout is not None and sys.stdout.isatty():
-        tell("Paste these lines into another terminal, and work there. Ctrl-C here ends the emulator.")
-        for name, value in json.loads(line)["env"].items():
-            tell(f"{EXPORT}{name}={value}")
+    if sys.stdout is None or not sys.stdout.isatty():
+        click.echo(line)
+        return
+    tell("Paste these lines into another terminal, and work there. Ctrl-C here ends the emulator.")
+    if (environment := os.environ.get("VIRTUAL_ENV")) and environment == sys.prefix and os.name == "posix":
+        tell(f". {shlex.quote(os.path.join(environment, 'bin', 'activate'))}")
+    for name, value in json.loads(line)["env"].items():
+        tell(f"{EXPORT}{name}={value}")

@@ -24,12 +24,11 @@ from audiencekit.cli.sending_commands import (
     sending_settings,
     service_options,
 )
-from audiencekit.cli.settings import confirm, require_terminal
+from audiencekit.cli.settings import confirm, require_terminal, typed_identifiers
 from audiencekit.errors import AudiencekitError, MemoryRefused, Refused
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.erasure.people import Lines
     from audiencekit.audiences.erasure.receipt import Receipt
     from audiencekit.reporting.progress import Progress
     from audiencekit.settings import Settings
@@ -67,17 +66,18 @@ def forget(
     """Take people out of every audience, for good.
 
     They are left out of later uploads, too. They are named on stdin, one identifier a line: its kind is recognised,
-    or written as KIND=VALUE. Never as arguments, which others can see.
+    or written as KIND=VALUE. A terminal asks for them. Never as arguments, which others can see.
     """
+    typed = None if source else typed_identifiers()
     if given.pop("dry_run"):
         given |= {"source": source, "skip_rejected": skip_rejected}
-        foresee_erasure(given, as_json=as_json, account_id=account_id, profile=profile)
+        foresee_erasure(typed, given, as_json=as_json, account_id=account_id, profile=profile)
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:
         from audiencekit.audiences.erasure.forgetting import forget_async
         from audiencekit.audiences.erasure.people import standard_input_lines
 
-        lines = None if source else standard_input_lines().unwrap()
+        lines = None if source else (typed or standard_input_lines()).unwrap()
         return forget_async(
             lines, source=source or None, do_not_reach=do_not_reach, skip_rejected=skip_rejected, settings=settings,
             progress=progress, **as_keywords(given),
@@ -230,7 +230,7 @@ def remove_person(country: str | None, yes: bool, as_json: bool) -> None:
         require_terminal()
     state = _state()
     try:
-        lines = _typed_lines() if sys.stdin.isatty() else standard_input_lines()
+        lines = typed_identifiers() or standard_input_lines()
         asked = read_person(lines, country=country)
         if not yes:
             confirm("One person can be sent again, by these identifiers. Go on?")
@@ -245,18 +245,6 @@ def remove_person(country: str | None, yes: bool, as_json: bool) -> None:
     say(f"removed: {line['removed']:,} keys; {line['keys']:,} are remembered now; it is in forgotten.log")
     if line["imported"]:
         tell("note: an import holds some of the keys, too, and still keeps the person out: `forgotten imports`")
-
-
-def _typed_lines() -> Lines:
-    """Ask for identifiers, until a line is empty. They are not shown."""
-    from audiencekit.audiences.erasure.people import Lines
-
-    typed: list[str] = []
-    while text := click.prompt(
-        "Identifier (an empty one ends)", default="", show_default=False, hide_input=True, err=True
-    ):
-        typed.append(text)
-    return Lines(typed)
 
 
 @forgotten.command("recipient", examples=("forgotten recipient", "forgotten recipient > recipient.txt"))

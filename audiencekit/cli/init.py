@@ -23,7 +23,7 @@ from audiencekit.cli.login import LoginManner, log_in_here, logged_in, named_pla
 from audiencekit.cli.options import SourcePath, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, suggest, tell
 from audiencekit.cli.settings import PLACE, audience_type
-from audiencekit.errors import AudiencekitError, CredentialsRefused, SourceRefused, UsageError
+from audiencekit.errors import AudiencekitError, CredentialsRefused, MappingRefused, SourceRefused, UsageError
 from audiencekit.personal import Secret, guarded
 from audiencekit.text import shown
 
@@ -386,19 +386,19 @@ class _SetupFile:
                 raise UsageError(f"{str(self.path)!r} is there, and `init` has not written it so", hint=hint)
             tell(f"note: {shown(self.path)} is there already, and stays as it is")
             return self
-        if source is not None:
-            _check_source(source)
-        else:
-            source = _ask_source(self.source) if asks else self.source
+        if source is None and asks:
+            source, found = _ask_list(self.source, self.encoding)
+            encoding = found if source and encoding is None else encoding
+        is_kept, source = (source, encoding) == (None, None), self.source if source is None else source
         if not source:
             if (encoding, consent) != (None, None):
                 raise UsageError("an encoding or a column of consent needs its list", hint="give the list with --from")
             return replace(self, source="")
-        if encoding is None and asks:
-            encoding = _ask_encoding(self.encoding, source)
-        else:
-            encoding = self.encoding if encoding is None else encoding
+        encoding = self.encoding if encoding is None else encoding
+        if not is_kept:
+            _check_source(source)
             _check_encoding(encoding, source)
+            _check_list(source, encoding)
         if consent is not None:
             _check_consent(consent, source, encoding)
         else:
@@ -483,18 +483,40 @@ def _as_typed(answer: str) -> str:
     return os.path.expanduser(answer)
 
 
-def _ask_source(present: str) -> str:
+def _check_list(source: str, encoding: str) -> None:
+    """Raises UsageError for a list that no upload would take without further options, which `init` does not know."""
+    from audiencekit.sources.bytes.files import shown_path
+    from audiencekit.sources.options import SourceOptions
+    from audiencekit.sources.remote.addresses import is_address
+    from audiencekit.sources.source import open_source
+
+    if is_address(source):
+        return
+    try:
+        open_source(source, SourceOptions(encoding=encoding or None, puts_in=True))
+    except (SourceRefused, MappingRefused) as error:
+        told = str(error).removeprefix(f"{shown_path(source)}: ")
+        hint = f"{error.hint}; or leave the list out here, and give it with its options to `upload`".removeprefix(
+            "; or "
+        )
+        raise UsageError(f"{shown_path(source)}: {told}", hint=hint) from None
+
+
+def _ask_list(source: str, encoding: str) -> tuple[str, str]:
+    """The list and its encoding, which are these now; both empty for none."""
     while True:
-        told = "Your list, a file" + (" (- for none)" if present else " (Enter for none)")
-        answer = click.prompt(told, default=present, show_default=bool(present), err=True).strip()
+        told = "Your list, a file" + (" (- for none)" if source else " (Enter for none)")
+        answer = click.prompt(told, default=source, show_default=bool(source), err=True).strip()
         if answer in ("", NONE):
-            return ""
+            return "", ""
         try:
             _check_source(answer := _as_typed(answer))
+            chosen = _ask_encoding(encoding, answer)
+            _check_list(answer, chosen)
         except UsageError as error:
             _tell_wrong(error)
         else:
-            return answer
+            return answer, chosen
 
 
 def _is_readable(source: str, encoding: str) -> bool:
@@ -567,6 +589,7 @@ def _check_consent(consent: str, source: str, encoding: str) -> None:
 def _ask_consent(present: str, source: str, encoding: str) -> str:
     if columns := _columns(source, encoding):
         insist(f"Columns of the list: {', '.join(map(shown, columns))}")
+    present = present or _likely_consent(columns)
     none = "- for none" if present else "Enter for none"
     while True:
         told = f"Column with the consent, such as marketing=yes ({none})"
@@ -579,6 +602,14 @@ def _ask_consent(present: str, source: str, encoding: str) -> str:
             _tell_wrong(error)
         else:
             return answer
+
+
+def _likely_consent(columns: dict[str, tuple[str, ...]]) -> str:
+    """NAME=VALUE of the only column in which some people refuse; empty where there is none, or more than one."""
+    from audiencekit.sources.columns.consent import find_consent
+
+    found = [(name, consent.word) for name, cells in columns.items() if (consent := find_consent(name, cells))]
+    return f"{found[0][0]}={found[0][1]}" if len(found) == 1 and found[0][1] else ""
 
 
 def _columns(source: str, encoding: str) -> dict[str, tuple[str, ...]]:

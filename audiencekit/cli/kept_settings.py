@@ -31,7 +31,7 @@ def keep_settings(settings: Settings, account_id: str | None) -> Path:
     named = settings.named_addresses
     addresses = [service[name] for name in SERVICE[1:] if name in service]
     if any(check_address(url, profile=profile, allowed_hosts=hosts, named=named).is_loopback for url in addresses):
-        tell("note: the settings lead to this machine, where any user can listen: `audiencekit init` again after tests")
+        tell("note: this is a rehearsal on this machine: run `audiencekit init` again for the real service")
     return write_settings_file({**service, "account_id": account_id or "", "allow_host": " ".join(sorted(hosts))})
 
 

@@ -319,7 +319,7 @@ def _failed(error: AudiencekitError) -> dict[str, Any]:
     return {"state": error.state, CONTINUE_WITH: None, **(error.document or {}), "error": failure}
 
 
-NOT_IN_USE: Final = "not in use: lists are read several times slower"
+NOT_IN_USE: Final = "not in use: large lists take several times as long, with the same results"
 COMPILE: Final = (
     "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps .` in the checkout"
 )
@@ -338,4 +338,4 @@ def kernels_warning() -> str | None:
     """Return a warning that the kernels are missing or of another version; None when they are in use."""
     from audiencekit.kernels.library import find_library
 
-    return None if find_library() else f"the kernels are {NOT_IN_USE}; {COMPILE}"
+    return None if find_library() else f"the compiled kernels are {NOT_IN_USE}; {COMPILE}"

@@ -134,5 +134,5 @@ def send(
     print_report(report.to_json(), as_json=as_json)
     if any(warning["code"] == "consent" for warning in report.warnings) and report.operation in _TAKES_OUT:
         tell(f"The people who refuse are in the audience now. {_TAKES_OUT[report.operation]}")
-    suggest(f"report {report.run_id} --html FILE")
+    suggest(f"report {report.run_id} --html report.html")
     sys.exit(0)

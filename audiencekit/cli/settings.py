@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -16,6 +17,7 @@ from audiencekit.errors import UsageError
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
+    from audiencekit.audiences.erasure.people import Lines
     from audiencekit.settings import Settings
 
 
@@ -64,7 +66,7 @@ async def audience_id_of(given: str, settings: Settings) -> str:
     """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
     from audiencekit.runs import start
 
-    return await start.audience_id_of(given, settings)
+    return await start.audience_id_of(given, settings, lambda message: tell(shown(message)))
 
 
 def known_audience_id(given: str, account_id: str | None = None) -> str:
@@ -109,3 +111,22 @@ def require_terminal() -> None:
     """Raises UsageError without a terminal to ask at."""
     if not sys.stdin.isatty():
         raise UsageError("cannot ask for confirmation: stdin is not a terminal", hint="give --yes")
+
+
+def typed_identifiers() -> Lines | None:
+    """The identifiers of people that are typed at a terminal, until one is empty; None where stdin is none.
+
+    Each is asked for twice, because it is not shown.
+    """
+    from audiencekit.audiences.erasure.people import Lines
+
+    if not sys.stdin.isatty():
+        return None
+    asked = partial(click.prompt, default="", show_default=False, hide_input=True, err=True)
+    typed: list[str] = []
+    while text := asked("Identifier of the person, not shown (an empty one ends)").strip():
+        if asked("The same again").strip() == text:
+            typed.append(text)
+        else:
+            tell("these are two: neither is taken")
+    return Lines(typed)

@@ -209,7 +209,7 @@ def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
     if as_json:
         print_json(report.to_json())
     else:
-        say_document(str(report))
+        say_document(_in_setup(str(report)))
     if (worst := report.worst) is not None and worst.error is not None and worst.error.hint:
         tell(f"{worst.setup.name}: what to do: {_in_setup(shown(worst.error.hint))}")
     sys.exit(report.exit_code)

@@ -85,12 +85,13 @@ class RetryPolicy:
         self.max_attempts = max_attempts
         self.request_seconds = request_seconds
 
-    async def with_retries(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def with_retries(self, call: Callable[[], Awaitable[T]], notify: Callable[[str], None] | None = None) -> T:
         """Return the result of `call`, which is no upload; it is repeated by the same rules as an upload.
 
-        Raises the errors that a retry does not help, and LongWait.
+        `notify` is told of the first failure that is waited for. Raises the errors that a retry does not help, and
+        LongWait.
         """
-        attempts, found = Attempts(self), []
+        attempts, found, failures = Attempts(self), list[T](), list[AudiencekitError]()
         self.begin_waiting()
 
         async def attempt() -> Attempted:
@@ -98,12 +99,15 @@ class RetryPolicy:
             try:
                 found.append(await call())
             except AudiencekitError as error:
+                failures.append(error)
                 return error
             return _Uncounted()
 
         async def sleep(seconds: float) -> None:
             if (refusal := self.refuse_wait(seconds)) is not None:
                 raise refusal
+            if notify is not None and len(failures) == 1:
+                notify(f"{failures[0]}; asking again")
             await self.clock.sleep(seconds)
 
         attempted: Any = await retrying(attempts, sleep=sleep, is_stopped=lambda: False)(attempt)

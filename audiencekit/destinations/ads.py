@@ -39,7 +39,8 @@ def ads_words(noun: str, *, listing: str) -> DestinationWords:
         noun=noun,
         not_found=f"account {{account}} has no {{place}}: `audiencekit {listing}` shows what it has,"
         " and `audiencekit whoami` which accounts these credentials can use",
-        few_people="this changes {people} of the audience: its reach before and after can tell about each of them",
+        few_people="this changes {people} of the audience: who sees its reach before and after learns something about"
+        " each of them",
         accepted="success_count",
         received="total_count",
         of_counts="(received; the service does not tell who was matched)",

@@ -61,7 +61,7 @@ async def look_at_audience(
 
     async with client:
         try:
-            await policy.with_retries(lambda: call_if_offered(look))
+            await policy.with_retries(lambda: call_if_offered(look), notify)
         except NotFound:
             found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeGuard
 
@@ -130,11 +130,18 @@ class NamedAudiences(Protocol):
         """Change an audience."""
 
 
-async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
+async def find_audience_id(
+    given: str,
+    client: NamedAudiences,
+    policy: RetryPolicy,
+    known: KnownAudiences,
+    notify: Callable[[str], None] | None = None,
+) -> str:
     """Return the id of the audience `given`. A text in the form of an id is returned without a request.
 
-    The audiences that the service lists are stored as known. Raises UsageError, with the possible ids, for a name that
-    no audience or several audiences have; otherwise the errors that end a run before its first request.
+    The audiences that the service lists are stored as known; `notify` is told when it is asked again. Raises
+    UsageError, with the possible ids, for a name that no audience or several audiences have; otherwise the errors that
+    end a run before its first request.
     """
     if is_id_not_name(given):
         return given
@@ -145,7 +152,7 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
             names.update({each["id"]: str(each.get("name", "")) for each in page.data if not each.get("deleted")})
 
     try:
-        await policy.with_retries(lambda: call_if_offered(ask))
+        await policy.with_retries(lambda: call_if_offered(ask), notify)
     except ExchangeError as error:
         raise as_run_error(error, "the audience was not looked up") from None
     known.note(names)

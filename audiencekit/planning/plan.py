@@ -33,7 +33,7 @@ from audiencekit.records.losses import Loss, find_losses
 from audiencekit.records.plan_times import PlanTimes, format_time
 from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.records.refusal_bounds import NAME_COUNTRIES
-from audiencekit.records.tally import MOST_CONSENTS, Tally
+from audiencekit.records.tally import MOST_CONSENTS, ColumnTally, Tally
 from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_counts, identifier_counts
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
@@ -301,8 +301,8 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | 
     """Return notes on columns of phone numbers without a country, unless they are `warned` about."""
     found: list[str] = []
     for column in (column for column in mapping.columns if column.name not in warned):
-        seen = tally.columns.get(column.key)
-        if count := seen.reasons["no_country"] if seen else 0:
+        seen = tally.columns.get(column.key, ColumnTally())
+        if count := seen.reasons["no_country"]:
             unnamed = column.country_remedy or "give `country=` or `country_column=`"
             causes = (
                 (count - seen.unknown_countries, "without a country", unnamed),

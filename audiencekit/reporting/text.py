@@ -185,6 +185,8 @@ def _reached(document: Mapping[str, Any]) -> str:
     if document["rows"].get("sent") is None:
         return f"{people:,} people in the list, reached: {UNKNOWN}"
     if _is_unsent(document):
+        if rows["read"] > rows["rejected"] and not document["identifiers"]:
+            return "nothing was sent: the rows of the list could not be read"
         there, is_run = there + rows["pending"], False
     is_refused = "refused" in (document.get("state"), document.get("verdict"))
     done = "reached" if is_run else "ready but for the refusal below" if is_refused else "ready"
@@ -213,7 +215,9 @@ def _moved(document: Mapping[str, Any]) -> Lines:
         return []
     moved = (f"{changes[f'{what}s']:,} {what}{'' if changes[f'{what}s'] == 1 else 's'}" for what in _MOVES)
     would = "without the refusal: " if _is_unsent(document) else ""
-    return [f"{would}{', '.join(moved)}; {changes['members']:,} members before, {changes['members_after']:,} after"]
+    return [
+        f"{would}{', '.join(moved)}; {changes['members']:,} members known before, {changes['members_after']:,} after"
+    ]
 
 
 def _lost(document: Mapping[str, Any]) -> Lines:

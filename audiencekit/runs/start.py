@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -30,13 +30,14 @@ from audiencekit.text import option
 # --- The audience of a run, by its id or by a name that only one audience of the account has ---
 
 
-async def audience_id_of(given: str, settings: Settings) -> str:
+async def audience_id_of(given: str, settings: Settings, notify: Callable[[str], None] | None = None) -> str:
     """Return the id of the audience `given`; the service is asked for a name. Raises as `find_audience_id`."""
     if is_id_not_name(given):
         return given
     policy = RunClock().retry_policy(settings)
     async with open_client(settings) as client:
-        return await find_audience_id(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
+        known = KnownAudiences(settings.state_dir, settings.account_id)
+        return await find_audience_id(given, client, policy, known, notify)
 
 
 # --- Whether a run can be resumed, and from what: its unchanged sources, or the spool that it kept of them ---

@@ -27,7 +27,9 @@ from audiencekit.state.durability import note_change
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 
 _ZEROS_AT_ONCE: Final = 1 << 20
-_IN_THE_WAY: Final = {
+_REMEDIES: Final = {
+    errno.ENOSPC: "the disk is full: free some space on it",
+    errno.EDQUOT: "this user may store no more on the disk: free some space on it",
     errno.EISDIR: "a directory stands in the place of a file: move it away, or restore the file",
     errno.ENOTDIR: "a file stands in the place of a directory: move it away, or restore the directory",
     errno.ELOOP: "this is a link, which is not followed: replace it by the file or directory itself",
@@ -38,7 +40,7 @@ def hint_for(code: int | None, otherwise: str) -> str:
     """The remedy for a failure with the error number `code`, which is None where it is unknown."""
     if code in (errno.EMFILE, errno.ENFILE) or (code is None and _has_no_file_left()):
         return "the process may not open that many files: raise its limit (`ulimit -n`), or lower `concurrency=`"
-    return _IN_THE_WAY.get(code or 0, otherwise)
+    return _REMEDIES.get(code or 0, otherwise)
 
 
 def _has_no_file_left() -> bool:

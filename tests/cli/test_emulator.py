@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import signal
 import socket
 import ssl
@@ -17,6 +20,7 @@ from click.testing import CliRunner
 from audiencekit.cli import cli, emulator as command
 from tests.cli.conftest import Begin, Run
 from tests.moments import PATIENCE_SECONDS
+from tests.processes import Commands, environment
 
 
 def test_the_demo_closes(run: Run) -> None:
@@ -94,6 +98,22 @@ def test_a_port_that_is_taken_is_a_usage_error() -> None:
         result = CliRunner().invoke(cli, ["emulator", "--port", str(taken.getsockname()[1])])
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--port: Address already in use" in result.stderr
+
+
+def test_a_terminal_gets_what_another_one_needs(commands: Commands, tmp_path: Path) -> None:
+    """The lines to paste there, and none for a program."""
+    ours, theirs = pty.openpty()
+    process = commands.begin("emulator", env=environment(tmp_path / "state"), cwd=tmp_path, stdout=theirs)
+    assert process.stderr is not None
+    try:
+        while not (line := process.stderr.readline()).startswith(("export AUDIENCEKIT_", ". ")):
+            assert line
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+    assert not select.select([ours], [], [], 0)[0]
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.parametrize("source", ["file", "storm"])

@@ -9,7 +9,9 @@ import pytest
 
 from tests.cli.conftest import Run, Service
 
-OF_ONE = "this changes 1 person of the audience: its reach before and after can tell about each of them"
+OF_ONE = (
+    "this changes 1 person of the audience: who sees its reach before and after learns something about each of them"
+)
 REFUSED = {"AUDIENCEKIT_FEW_PEOPLE": "refuse"}
 
 

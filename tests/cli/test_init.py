@@ -39,7 +39,8 @@ class Person:
         self.setup = directory / "audiencekit.toml"
         self.told = ""
         directory.joinpath("contacts.csv").write_text(LIST)
-        directory.joinpath("latin list.csv").write_bytes(LIST.replace("no", "nö").encode("cp1252"))
+        directory.joinpath("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n")
+        directory.joinpath("latin list.csv").write_bytes(LIST.replace("no", "jö").encode("cp1252"))
 
     def given(self, *names: str) -> dict[str, str]:
         """These variables, as the emulator says them."""
@@ -166,6 +167,17 @@ def test_a_person_is_asked_for_everything_and_then_keeps_it_on_enter(person: Per
         terminal.answer("(- for none) [marketing=yes]: ")
     assert (person.settings.read_bytes(), person.setup.read_bytes()) == before
 
+    for asked, answer in (("(- for none) [marketing=yes]: ", "-"), ("(- for none) [marketing=yes]: ", "")):
+        with person.at_terminal("init") as terminal:
+            terminal.answer(f"or the address of another [{address}]: ")
+            terminal.answer("Log in again? [y/N]: ")
+            terminal.answer("Number of the account [1]: ")
+            terminal.answer("or the name of a new one [1]: ")
+            terminal.answer("Your list, a file (- for none) [", "contacts.csv")
+            terminal.answer(asked, answer)  # what is kept, and then what the list itself says
+    (table,) = tomllib.loads(person.setup.read_text())["audiences"].values()
+    assert (table["source"], table["consent_column"], "encoding" in table) == ("contacts.csv", "marketing=yes", False)
+
     done = person.run("run", "spring-buyers", "--json")
     assert (done.returncode, json.loads(done.stdout)["audiences"][0]["report"]["rows"]["sent"]) == (0, 1)
     secrets = [text for name, text in person.ready["env"].items() if name.endswith((*KEYS, *TOKEN))]
@@ -238,6 +250,7 @@ def test_secrets_come_by_standard_input(person: Person, names: tuple[str, ...]) 
         (("--audience", "dlzxk", "--from", "file:///a.csv"), "", 2, "no place that lists are read from"),
         (("--audience", "dlzxk", "--from", "contacts.csv", "--encoding", "ansi"), "", 2, "not a text encoding"),
         (("--audience", "dlzxk", "--encoding", "cp1252"), "", 2, "needs its list"),
+        (("--audience", "dlzxk", "--from", "picture.csv"), "", 2, "leave the list out here"),
         (("--audience", "Winter"), "", 2, "no audience is called"),
         (("--create-audience", "ada@example.com"), "", 3, "an email address"),
         (

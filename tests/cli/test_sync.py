@@ -56,7 +56,7 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     assert (report["state"], report["operation"], report["rows"]["sent"]) == ("complete", "sync", 120)
     terminal.write([*PEOPLE[10:], "new@example.com,+12015550999"])
     done = await terminal.run("sync", "list.csv")
-    assert "1 addition, 0 renewals, 10 removals; 120 members before, 111 after" in done.stdout
+    assert "1 addition, 0 renewals, 10 removals; 120 members known before, 111 after" in done.stdout
     assert "note: people were put in 0 min ago" in done.stderr
     terminal.write(PEOPLE[:30])
     refused = await terminal.run("sync", "list.csv", "--json", code=3)

@@ -43,9 +43,11 @@ def test_a_passing_fault_is_waited_for(
             raise failures[len(made) - 1]
         return "described"
 
+    told: list[str] = []
     policy = RetryPolicy(clock=clock, randomness=random.Random(1))
-    assert virtually(policy.with_retries(call)) == "described"
+    assert virtually(policy.with_retries(call, told.append)) == "described"
     assert len(made) == calls
+    assert told == [f"{failure}; asking again" for failure in failures[:1]]
 
 
 @pytest.mark.parametrize(("failure", "calls"), [(REFUSED, 1), (ENDLESS, 1), (LOST, None)])

@@ -103,7 +103,8 @@ def test_a_service_that_comes_back() -> None:
     """It is asked again, as a request would be sent again."""
     service = OneAudience({"name": "Spring"}, AWAY, TransportFailed("lost", sent=True))
     _look(service)
-    assert (service.told, service.calls) == (["audience 1a2b: Spring"], ["get"] * 3 + ["access"])
+    assert service.told == [f"{AWAY}; asking again", "audience 1a2b: Spring"]
+    assert service.calls == ["get"] * 3 + ["access"]
 
 
 def test_a_service_that_stays_away() -> None:
@@ -115,18 +116,18 @@ def test_a_service_that_stays_away() -> None:
 
 
 @each_case(
-    "raised",
+    "raised, told",
     [
-        RequestRefused("no such call", status=405),
-        MalformedAnswer("what is this", status=200),
-        TemporarilyUnavailable("not here", status=501, outcome=Outcome.UNKNOWN),
+        (RequestRefused("no such call", status=405), []),
+        (MalformedAnswer("what is this", status=200), ["what is this; asking again"]),
+        (TemporarilyUnavailable("not here", status=501, outcome=Outcome.UNKNOWN), []),
     ],
 )
-def test_a_service_that_does_not_say(raised: AudiencekitError) -> None:
+def test_a_service_that_does_not_say(raised: AudiencekitError, told: list[str]) -> None:
     """One that has uploads and not this call holds no run back."""
     service = OneAudience({}, raised)
     _look(service)
-    assert service.told == []
+    assert service.told == told
 
 
 @pytest.mark.parametrize(

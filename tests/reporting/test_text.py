@@ -190,7 +190,7 @@ def test_a_report_says_all_that_it_counts() -> None:
         "  started   2026-11-24T00:00:00Z, took 4:05 min",
         "",
         "1,000 of 1,231 people reached, 81.2%; 1 not confirmed yet; 3 rows repeat a person",
-        "1,000 additions, 0 renewals, 100 removals; 2,000 members before, 2,900 after",
+        "1,000 additions, 0 renewals, 100 removals; 2,000 members known before, 2,900 after",
         "230 people lost; identifiers rejected: 220 not valid, 5 already hashed, 5 empty",
         "",
         "sources",
@@ -431,12 +431,17 @@ def test_a_refused_run_does_not_say_that_people_were_reached() -> None:
         "nothing was sent; 1,001 of 1,231 people ready but for the refusal below, 81.3%; 3 rows repeat a person"
         in lines
     )
-    assert "without the refusal: 1,000 additions, 0 renewals, 100 removals; 2,000 members before, 2,900 after" in lines
+    assert (
+        "without the refusal: 1,000 additions, 0 renewals, 100 removals; 2,000 members known before, 2,900 after"
+        in lines
+    )
     assert [line for line in lines if line.startswith("notes:")] == [
         f"notes: {len(document['notes'])}; `report R` shows them, and all counts"
     ]
     unread = dict.fromkeys(rows, 0)
     refused = render_report({**document, "state": "refused", "rows": unread, "changes": None, "rejections": {}})
     assert "nothing was sent" in refused.splitlines()
+    unjudged = {"state": "refused", "rows": {**unread, "read": 9, "pending": 9}, "identifiers": {}, "rejections": {}}
+    assert "the rows of the list could not be read" in render_report({**document, **unjudged})
     still = {"state": "refused", "rows": unread, "changes": dict.fromkeys(document["changes"], 0)}
     assert "without the refusal" not in render_report({**document, **still})

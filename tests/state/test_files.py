@@ -106,6 +106,13 @@ def test_a_refusal_of_the_system_is_said(tmp_path: Path) -> None:
     assert caught.value.__cause__ is None
 
 
+def test_a_full_disk_is_said_to_be_full(tmp_path: Path) -> None:
+    """Whatever the file is."""
+    with pytest.raises(InputOutputFailed) as caught, explained("it cannot be written", tmp_path, hint="look at it"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert caught.value.hint == "the disk is full: free some space on it"
+
+
 def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
     """Nor of what a link points at; its owner alone may read it."""
     (tmp_path / "target").write_bytes(b"before")

@@ -21,6 +21,7 @@ from audiencekit.errors import AudiencekitError, DefinitionRefused, NotFinished
 from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
+from audiencekit.reporting.text import warning_line
 from audiencekit.runs.reports import find_unfinished_run
 from audiencekit.runs.start import audience_id_of
 from audiencekit.settings import Settings
@@ -139,6 +140,8 @@ class SetupReport:
             yield f"{result.setup.name:<{width}}  {', '.join(cells)}"
             if result.problem:
                 yield f"{'':<{width}}  problem: {shown(result.problem)}"
+            for warning in result.document.get("warnings") or ():
+                yield f"{'':<{width}}  {warning_line(warning)}"
 
 
 def _counts(document: Mapping[str, Any]) -> Iterator[str]:

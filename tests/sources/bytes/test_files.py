@@ -333,8 +333,8 @@ def test_the_answer_ends_the_wait() -> None:
         ("Mailchimp.CSV", "did you mean mailchimp.csv?"),
         ("my", "did you mean 'my list.csv'? Put quotes around a name with a space"),
         ("list.csv", "did you mean 'my list.csv'? Put quotes around a name with a space"),
-        ("orders.xlsx", ""),
-        ("nowhere/mailchimp.csv", ""),
+        ("orders.xlsx", "no file in that directory has such a name"),
+        ("nowhere/mailchimp.csv", "its directory is not there, or cannot be read"),
     ],
 )
 def test_a_missing_file_is_answered_with_the_one_that_is_meant(tmp_path: Path, missing: str, hint: str) -> None:
@@ -344,3 +344,13 @@ def test_a_missing_file_is_answered_with_the_one_that_is_meant(tmp_path: Path, m
     with pytest.raises(SourceRefused, match="there is no such file") as caught:
         RegularFile(tmp_path / missing)
     assert caught.value.hint == hint
+
+
+@each_case(
+    "missing, words", [("orders.xlsx", "give the path of its directory"), ("\u2014-country", "begins with two hyphens")]
+)
+def test_a_name_alone_may_be_elsewhere_or_an_option(missing: str, words: str) -> None:
+    """A text program makes one long dash of two hyphens."""
+    with pytest.raises(SourceRefused) as caught:
+        RegularFile(missing)
+    assert words in caught.value.hint
