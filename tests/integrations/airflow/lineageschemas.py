@@ -1,25 +1,21 @@
-"""Events of lineage, held to the JSON schemas that OpenLineage publishes. Nothing is fetched.
-
-OPENLINEAGE_SPEC is the folder `spec` of a copy of the repository OpenLineage/OpenLineage.
-"""
+"""Events of lineage, held to the JSON schemas that OpenLineage publishes. Nothing is fetched."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-PLACE = "OPENLINEAGE_SPEC"
 CORE = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
 
 
 class LineageSchemas:
-    """The schemas, found by their addresses; `valid` counts the events and the facets that fit theirs."""
+    """The schemas of `spec`, a folder of the repository OpenLineage/OpenLineage, found by their addresses.
+
+    `valid` counts the events and the facets that fit theirs.
+    """
 
     def __init__(self, spec: Path) -> None:
         from jsonschema import Draft202012Validator, FormatChecker
@@ -65,11 +61,3 @@ def _facets_of(event: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for place in (event["run"], event["job"], *event["inputs"], *event["outputs"]):
         for kind in ("facets", "inputFacets", "outputFacets"):
             yield from place.get(kind, {}).items()
-
-
-@pytest.fixture(scope="session")
-def lineage_schemas() -> LineageSchemas:
-    """Skips without them."""
-    if not (place := os.environ.get(PLACE)):
-        pytest.skip(f"{PLACE} does not name the folder `spec` of a copy of OpenLineage/OpenLineage")
-    return LineageSchemas(Path(place))
