@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,8 @@ class Nightly:
         if not self.is_new:
             ours = {"CORE__EXECUTOR": "SequentialExecutor"}
         self.environment = environment | SOON | {f"AIRFLOW__{name}": value for name, value in ours.items()}
+        self.environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"  # 2.11 calls `airflow`
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     def call(self, *arguments: str) -> None:
         done = subprocess.run(
@@ -72,6 +74,7 @@ class Nightly:
             env=self.environment, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
         self._stack.callback(kill, process)
+        self._processes.append(process)
         return process
 
     def begin_all(self) -> subprocess.Popen[bytes]:
@@ -85,6 +88,16 @@ class Nightly:
 
     def begin_triggerer(self) -> subprocess.Popen[bytes]:
         return self.begin("triggerer", "--skip-serve-logs")
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill one of its processes."""
+        self._processes.remove(process)
+        kill(process)
+
+    def wait_for(self, what: Callable[[], object]) -> None:
+        """Return when it is so. Fails when one of its processes has ended by itself."""
+        wait_for(lambda: any(each.poll() is not None for each in self._processes) or what())
+        assert [each.args for each in self._processes if each.poll() is not None] == []
 
     def ask(self, query: str) -> list[tuple[str, ...]]:
         """The rows of its database."""
@@ -138,20 +151,20 @@ def night(home: Path, airflow_environment: dict[str, str]) -> Iterator[Night]:
         write_list(home / "second.csv", SECOND)
         write_list(home / "bad.csv", range(10), bad=90)
         triggerer = airflow.begin_all()
-        wait_for(lambda: airflow.ask("SELECT dag_id FROM serialized_dag WHERE dag_id = 'night'"))
+        airflow.wait_for(lambda: airflow.ask("SELECT dag_id FROM serialized_dag WHERE dag_id = 'night'"))
         service.ask("/__faults", [SLOW])
         config = {"lists": str(home), "page": str(home / "page.html")}
         airflow.call("dags", "trigger", "night", "-r", "night-1", "-c", json.dumps(config))
-        wait_for(service.uploads)
+        airflow.wait_for(service.uploads)
         audience_id = json.loads(service.ask("/__requests"))[-1]["path"].split("/")[-2]
         service.ask("/__faults", [LIMITED])
         with pytest.raises(AudienceBusy) as busy:
             TargetLock(state_dir, service.account_id, Target.audience(audience_id), "other").__enter__()
         os.kill(busy.value.process_id or 0, signal.SIGKILL)
-        wait_for(lambda: airflow.states["upload"] == "deferred")
-        kill(triggerer)
+        airflow.wait_for(lambda: airflow.states["upload"] == "deferred")
+        airflow.end(triggerer)
         airflow.begin_triggerer()
-        wait_for(lambda: set(airflow.states.values()) <= OVER)
+        airflow.wait_for(lambda: set(airflow.states.values()) <= OVER)
         yield Night(airflow, service, audience_id, synced_id)
 
 
