@@ -233,7 +233,7 @@ LONG_WAITS: dict[str, tuple[list[dict[str, Any]], int, float]] = {  # faults, au
         MAX_RATE_LIMIT_WAIT_SECONDS,
     ),
     "a Delete": ([{**ASKED_TO_WAIT, "match": {"path": "*/users"}}], 0, MAX_RATE_LIMIT_WAIT_SECONDS),
-    "another run": ([], 1, 0),  # which ends nobody knows when
+    "another run": ([], 1, 0),  # of which no end is known
 }
 
 

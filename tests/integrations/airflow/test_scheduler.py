@@ -118,7 +118,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True)
 class Night:
-    """What was left of it."""
+    """The installation and the service after it."""
 
     airflow: Nightly
     service: Service
