@@ -15,8 +15,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from audiencekit.audiences.match_rate import size_history
-from audiencekit.audiences.sync.sync import expiry, is_under_sync
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.notifications.deliveries import MOST_SECONDS, run_program
 from audiencekit.notifications.messages import SIGNATURE, body_of, compose, sign
@@ -219,14 +217,19 @@ def _ending_of(one: Ended, state: str, told: Told, now: datetime) -> Ending:
             has_failed = has_failed or _has_failed_before(run_id, document["target"], settings)
     with contextlib.suppress(AudiencekitError, OSError):
         if audience_id and MATCH_RATE in one.rules.bounds:
+            from audiencekit.audiences.match_rate import size_history  # loads all of a sync, as the next one does
+
             known = [each["match_rate"] for each in size_history(str(audience_id), settings)]
             found = [rate for rate in known if rate is not None][-2:]
             rates = (found[0], found[1]) if len(found) > 1 else None
     with contextlib.suppress(AudiencekitError, OSError):
         span = one.rules.bounds.get(EXPIRY)
-        if audience_id and isinstance(span, timedelta) and is_under_sync(str(audience_id), settings):
-            days = expiry(audience=str(audience_id), settings=settings, now=now).days
-            expiring = sum(count for day, count in days.items() if day <= (now + span).date())
+        if audience_id and isinstance(span, timedelta):
+            from audiencekit.audiences.sync.sync import expiry, is_under_sync
+
+            if is_under_sync(str(audience_id), settings):
+                days = expiry(audience=str(audience_id), settings=settings, now=now).days
+                expiring = sum(count for day, count in days.items() if day <= (now + span).date())
     return Ending(
         state=state, report=document, before=before, has_failed_before=has_failed, match_rates=rates,
         expiring=expiring, now=now,

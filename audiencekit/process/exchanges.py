@@ -52,7 +52,8 @@ class Address:
         host = match["host"].strip("[]")
         is_loopback = is_loopback_host(host)
         if match["scheme"] == "http" and not is_loopback:
-            raise UsageError(f"{name} is an address without encryption", hint="give https://…; http only to 127.0.0.1")
+            hint = "give https://…; http only to 127.0.0.1, such as that of a sidecar that passes it on"
+            raise UsageError(f"{name} is an address without encryption", hint=hint)
         path, port = match["path"] or "/", int(match["port"] or _PORTS[match["scheme"]])
         return cls(
             is_encrypted=match["scheme"] == "https", is_loopback=is_loopback, host=host, port=port, path=Secret(path)

@@ -27,6 +27,7 @@ from benchmarks.trials import OUT, core_numbers
 from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.kinds import KINDS
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS
+from benchmarks.watched import WAYS
 from tests.postgresserver import postgresql
 
 ROWS = 300
@@ -62,6 +63,7 @@ SECTIONS = {
     ),
     "start": (["--rounds", "1"], [INTERPRETER, FLOOR, STARTED, *commands(Path())]),
     "differential": (["--count", "300"], [kind.name for kind in KINDS]),
+    "watched": (["--rows", "300", "--runs", "1"], [*WAYS]),
     "sync": (
         ["--rows", "400", "--runs", "1"],
         ["bytes of sync / bytes that the changes need", "check", "sync", "sync that writes all members anew"],

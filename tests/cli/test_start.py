@@ -60,6 +60,22 @@ def test_a_short_list_is_checked_without_what_it_does_not_need(tmp_path: Path) -
     assert not imported & UNNEEDED
 
 
+def test_an_upload_that_tells_no_one_loads_nothing_for_it(service: Service, tmp_path: Path) -> None:
+    """Without a receiver, a collector and a file of events it pays for none of them."""
+    arguments = ("upload", "list.csv", "--audience", service.audience_id)
+    done = _start(tmp_path, *arguments, PYTHONPROFILEIMPORTTIME="1", **service.env)
+    assert done.returncode == 0, done.stderr
+    imported = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
+    rooms = (
+        "audiencekit.notifications",
+        "audiencekit.runs.telemetry",
+        "audiencekit.process.exchanges",
+        "opentelemetry",
+    )
+    assert "audiencekit.runs.events" in imported
+    assert [name for name in imported if name.startswith(rooms)] == []
+
+
 def _with_closed(directory: Path, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A command that is begun by a shell which has closed one of its standard files."""
     (directory / "list.csv").write_text(PEOPLE)

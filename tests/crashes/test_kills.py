@@ -1,6 +1,7 @@
 """Processes killed with SIGKILL at every named point, and at any time: what was begun is finished, exactly.
 
-CRASH_TRIALS raises the number of trials (40) for a longer run; CRASH_FIRST leaves out as many before them.
+CRASH_TRIALS raises the number of trials (40) for a longer run, such as 1000 with `-n 4`, which takes eleven minutes of
+processor time; CRASH_FIRST leaves out as many before them.
 """
 
 from __future__ import annotations

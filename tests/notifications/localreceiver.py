@@ -17,11 +17,15 @@ WAYS = ("well", "redirect", "error", "dribble", "nonsense", "drop", "silence")
 
 
 class LocalReceiver:
-    """A receiver, and the `bodies`, `headers` and `paths` that it got, in their order; `way` is one of WAYS."""
+    """A receiver, and the `bodies`, `headers` and `paths` that it got, in their order; `way` is one of WAYS.
+
+    `ways` are those in which it answered the bodies.
+    """
 
     def __init__(self) -> None:
         self.way = "well"
         self.bodies: list[bytes] = []
+        self.ways: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.over = threading.Event()
@@ -29,6 +33,7 @@ class LocalReceiver:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
+                receiver.ways.append(receiver.way)
                 receiver.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
                 self.answer()
 

@@ -37,6 +37,7 @@ from audiencekit.errors import (
     CountMismatch,
     CredentialsRefused,
     InputOutputFailed,
+    LongWait,
     MalformedAnswer,
     NotFinished,
     NotFound,
@@ -75,6 +76,7 @@ class Erasing:
     ) -> None:
         self._receipt, self._client, self._store, self._progress = receipt, client, store, progress
         self._resources, self._policy = resources, resources.policy
+        self._settled_before = receipt.settled
         self._deletes = plan_deletes(records, receipt, profile)
         self._updates = plan_updates(records, receipt, profile)
 
@@ -82,7 +84,7 @@ class Erasing:
         """Return the receipt of the complete erasure. Raises the errors of `forget_async` for an incomplete one."""
         failure: AudiencekitError | None
         try:
-            failure = await self._passes()
+            failure = await self._passes() or self._other_runs()
             if failure is None and not self._receipt.left():
                 self._store.complete(self._receipt, datetime.fromtimestamp(self._policy.clock.now(), UTC))
                 return self._receipt
@@ -122,8 +124,8 @@ class Erasing:
         """Make a pass and wait for doubts; return why it ended early, None if it did all that can be done now."""
         going = Pass(bodies, receipts, session_of, resources, save=self._save, notify=self._progress.tell)
         await going.run()
-        if going.error is None:
-            await self._wait(going.wait_seconds)
+        if going.error is None and going.wait_seconds > 0:
+            return await self._wait(going.wait_seconds)
         return going.error
 
     async def _survey(self) -> None:
@@ -138,14 +140,23 @@ class Erasing:
         self._receipt.skipped = account.skipped
         self._save()
 
-    async def _wait(self, seconds: float) -> None:
-        if seconds > 0:
-            why = "a request of an earlier run may still be applied, and would bring people back"
-            self._progress.tell(f"waiting {math.ceil(seconds)} s: {why}")
-            await self._policy.clock.sleep(seconds)
+    async def _wait(self, seconds: float) -> LongWait | None:
+        if (refusal := self._policy.refuse_wait(seconds)) is not None:
+            return refusal
+        why = "a request of an earlier run may still be applied, and would bring people back"
+        self._progress.tell(f"waiting {math.ceil(seconds)} s: {why}")
+        await self._policy.clock.sleep(seconds)
+        return None
 
     def _audiences(self) -> list[tuple[Target, TargetReceipt]]:
         return [(Target.audience(one.id), one) for one in self._receipt.audiences]
+
+    def _other_runs(self) -> LongWait | None:
+        """Return the error for a caller that waits by itself, if only other runs keep the erasure from its end."""
+        left = self._receipt.left()
+        if not left or any(one.state != "busy" for one in left) or math.isinf(self._policy.patience_seconds):
+            return None
+        return LongWait(_in_words(left), seconds=0.0)
 
     # --- the do-not-reach list ---
 
@@ -189,6 +200,9 @@ class Erasing:
         failure: AudiencekitError
         if isinstance(error, InputOutputFailed | Bug):
             failure = error
+        elif isinstance(error, LongWait):
+            has_progress = receipt.settled > self._settled_before
+            failure = LongWait(f"{facts}: {why}", seconds=error.seconds, has_progress=has_progress)
         else:
             kind = CredentialsRefused if isinstance(error, Unauthorized) else NotFinished
             failure = kind(f"{facts}: {why}")
@@ -311,7 +325,7 @@ class Pass:
         delivered = await deliver(self._requests(), route, journal=journal, listener=Listener(notify=self._notify))
         self._release_targets()
         if not journal.unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):
-            is_interrupted = isinstance(delivered.error, NotFinished)
+            is_interrupted = isinstance(delivered.error, NotFinished) and not isinstance(delivered.error, LongWait)
             self.error = NotFinished("interrupted") if is_interrupted else delivered.error
             return False
         refused = journal.unconfirmed[0].receipt

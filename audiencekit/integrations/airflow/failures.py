@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from audiencekit.destinations.known_audiences import AUDIENCES_HINT
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ServiceUnavailable, UsageError
 from audiencekit.integrations.airflow.connection import LABELS
 from audiencekit.integrations.airflow.versions import AirflowException, AirflowFailException
@@ -52,6 +53,7 @@ _REMEDIES: Final = {
     "set them in the environment, or `audiencekit login`; `audiencekit init` sets up all of it":
         f"{_CONNECTION}, or set them in the environment of the workers",
     "then `audiencekit login` makes a token that may": "then put a new token into the connection",
+    AUDIENCES_HINT: "a task of CreateAudienceOperator makes an audience, and its XCom has the id",
 }  # fmt: skip
 
 

@@ -12,23 +12,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from audiencekit.reporting.page.privacy import FlooredCounts
-from audiencekit.settings import Settings
 
 
-def lineage_of(
-    sources: Sequence[str], target: tuple[str, str] | None, report: Mapping[str, Any], failure: str | None = None
-) -> Any:
-    """Return the OperatorLineage of a task. `target` is the namespace and name of the audience or list.
+def lineage_of(sources: Sequence[str], account: tuple[str, str], report: Mapping[str, Any]) -> Any:
+    """Return the OperatorLineage of a task, from the address of the service, the id of the account, and the report.
 
-    Counts below ten are left out, and the others rounded. With several sources the rows of each are not known.
+    Counts below ten are left out, and the others rounded. With several sources the rows of each are not known. The
+    message of a failure is not here: Airflow's provider puts it into the event by itself.
     """
     from airflow.providers.openlineage.extractors import OperatorLineage
     from openlineage.client.event_v2 import InputDataset, OutputDataset
-    from openlineage.client.facet_v2 import (
-        error_message_run,
-        input_statistics_input_dataset,
-        output_statistics_output_dataset,
-    )
+    from openlineage.client.facet_v2 import input_statistics_input_dataset, output_statistics_output_dataset
 
     rows = FlooredCounts(report).rows or {}
     read, sent = rows.get("read") if len(sources) == 1 else None, rows.get("sent")
@@ -38,14 +32,10 @@ def lineage_of(
     counted_out = {} if sent is None else {
         "outputStatistics": output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=sent)
     }  # fmt: skip
-    facets = {} if failure is None else {
-        "errorMessage": error_message_run.ErrorMessageRunFacet(message=failure, programmingLanguage="PYTHON")
-    }  # fmt: skip
-    named = [data_set_of(source) for source in sources]
+    named, target = [data_set_of(source) for source in sources], _target_of(account[1], report)
     return OperatorLineage(
         inputs=[InputDataset(namespace=space, name=name, inputFacets=counted_in) for space, name in named],
-        outputs=[] if target is None else [OutputDataset(*target, outputFacets=counted_out)],
-        run_facets=facets,
+        outputs=[] if target is None else [OutputDataset(account[0], target, outputFacets=counted_out)],
     )
 
 
@@ -58,8 +48,7 @@ def data_set_of(source: str) -> tuple[str, str]:
     return "file", str(Path(parts.path if parts.scheme == "file" else source).absolute())
 
 
-def target_of(settings: Settings, report: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the namespace and the name of the audience or list of a run; None for a report without one."""
-    if not (target := report.get("target")):
-        return None
-    return settings.address, f"accounts/{settings.require_account()}/{target['kind']}/{target['id']}"
+def _target_of(account_id: str, report: Mapping[str, Any]) -> str | None:
+    """Return the name of the audience or list of a run; None for a report without one."""
+    target = report.get("target")
+    return None if not target else f"accounts/{account_id}/{target['kind']}/{target['id']}"

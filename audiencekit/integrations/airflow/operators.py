@@ -33,7 +33,6 @@ from audiencekit.integrations.airflow.failures import (
     task_failure,
 )
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
-from audiencekit.integrations.airflow.lineage import target_of
 from audiencekit.integrations.airflow.links import PAGE_URL, ReportLink
 from audiencekit.integrations.airflow.task_run import Drainage, run_id_of
 from audiencekit.integrations.airflow.versions import AirflowException, BaseOperator, conf, in_seconds
@@ -145,21 +144,63 @@ class OptionsOperator(AudiencekitOperator):
         return options
 
 
-class RunOperator(OptionsOperator):
+class DeferrableOperator(OptionsOperator):
+    """A task that can wait without a worker. A retry, and the try after a wait, go on from what is confirmed.
+
+    With `deferrable` the task is deferred when it would have to wait for more than `defer_after` seconds without a
+    confirmed request, and goes on after the wait. It fails, and can be retried, when it was deferred for `timeout`
+    seconds without one.
+    """
+
+    def __init__(
+        self,
+        *,
+        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        defer_after: timedelta | float = DEFER_AFTER_SECONDS,
+        timeout: timedelta | float = DEFERRAL_TIMEOUT_SECONDS,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.deferrable = deferrable
+        self.defer_after = in_seconds(defer_after)
+        self.timeout = in_seconds(timeout)
+        if self.defer_after <= 0:
+            raise UsageError(f"`defer_after` of task {self.task_id!r} must be more than 0 seconds")
+
+    def settings(self) -> Settings:
+        """The settings of the connection, with the longest wait of the task."""
+        settings = super().settings()
+        return replace(settings, longest_wait_seconds=self.defer_after) if self.deferrable else settings
+
+    def failure_for(self, error: AudiencekitError, waiting: Waiting) -> AirflowException:
+        """The failure of the task. Raises Airflow's TaskDeferred if it only has to wait."""
+        if self.deferrable and is_worth_waiting(error):
+            now = SystemClock().now()
+            remembered, seconds = waiting.put_off(error, now=now, least_seconds=self.defer_after)
+            if remembered.ends_in_time(now + seconds, timeout_seconds=self.timeout):
+                until = now + seconds
+                self.log.info("%s; the task goes on at %s, without a worker until then", error, in_utc(until))
+                trigger = DeferralTrigger(until=until, since=remembered.since, times=remembered.times)
+                self.defer(trigger=trigger, method_name=self.resume.__name__)
+            self.log.warning("%s: the task has waited for long enough", describe_failure(error))
+        return super().failure_for(error, waiting)
+
+    def resume(self, context: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
+        """Go on after a deferral, as `execute`. `event` is what the trigger remembers."""
+        return self._execute(context, Waiting(**event))
+
+
+class RunOperator(DeferrableOperator):
     """A task that is one run. Its XCom is the report: counts, and no identifier.
 
     With `dry_run` nothing is sent, and the XCom is the plan. A retry, or the task when it was cleared, goes on from the
     confirmed requests, as long as the state directory is the same.
 
-    With `deferrable` the task is deferred when the run would have to wait for more than `defer_after` seconds without a
-    confirmed request, and goes on after the wait. It fails, and can be retried, when it was deferred for `timeout`
-    seconds without one.
-
     The page of the report is written to the file `page`, without counts below ten; `page_url` is the address under
     which people find it, for the button "Report" of the task. The events of `outlets` have the counts of the report.
     """
 
-    template_fields: Sequence[str] = (*OptionsOperator.template_fields, "page", "page_url")
+    template_fields: Sequence[str] = (*DeferrableOperator.template_fields, "page", "page_url")
     operator_extra_links = (ReportLink(),)
 
     def __init__(
@@ -168,22 +209,14 @@ class RunOperator(OptionsOperator):
         dry_run: bool = False,
         page: str | None = None,
         page_url: str | None = None,
-        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
-        defer_after: timedelta | float = DEFER_AFTER_SECONDS,
-        timeout: timedelta | float = DEFERRAL_TIMEOUT_SECONDS,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.sends = not dry_run  # the name `dry_run` is taken by a method of every operator
-        self.deferrable = deferrable and self.sends
-        self.defer_after = in_seconds(defer_after)
-        self.timeout = in_seconds(timeout)
+        self.deferrable = self.deferrable and self.sends
         self.page, self.page_url = page, page_url
-        self.target: tuple[str, str] | None = None  # for lineage, as the report
+        self.account = ("", "")  # its address and its id, for lineage, as the report
         self.report: Mapping[str, Any] = {}
-        self.failure: str | None = None
-        if self.defer_after <= 0:
-            raise UsageError(f"`defer_after` of task {self.task_id!r} must be more than 0 seconds")
 
     async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
         """The report of the complete run."""
@@ -208,7 +241,7 @@ class RunOperator(OptionsOperator):
         """Write the page, and give the outlets their counts."""
         if not self.sends:
             return
-        self.report, self.target = document, target_of(settings, document)
+        self.report = document
         self._write_page(context, settings)
         if self.outlets:
             add_events(context, self.outlets, document, self.asset())
@@ -229,39 +262,22 @@ class RunOperator(OptionsOperator):
         return ()
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
-        """The sources and the audience, with counts of rows, as OpenLineage describes them."""
+        """The sources and the audience, with counts of rows, as OpenLineage describes them; of a failed task, too."""
         from audiencekit.integrations.airflow.lineage import lineage_of
 
-        return lineage_of(self.sources(), self.target, self.report)
-
-    def get_openlineage_facets_on_failure(self, task_instance: Any) -> Any:
-        """The same of a task that has failed, with its message."""
-        from audiencekit.integrations.airflow.lineage import lineage_of
-
-        return lineage_of(self.sources(), self.target, self.report, self.failure)
+        return lineage_of(self.sources(), self.account, self.report)
 
     def settings(self) -> Settings:
-        """The settings of the connection, with the longest wait of the task."""
+        """The settings of the connection; lineage names their account."""
         settings = super().settings()
-        return replace(settings, longest_wait_seconds=self.defer_after) if self.deferrable else settings
+        self.account = (settings.address, settings.require_account())
+        return settings
 
     def failure_for(self, error: AudiencekitError, waiting: Waiting) -> AirflowException:
-        """The failure of the task. Raises Airflow's TaskDeferred if it only has to wait."""
-        if self.deferrable and is_worth_waiting(error):
-            now = SystemClock().now()
-            remembered, seconds = waiting.put_off(error, now=now, least_seconds=self.defer_after)
-            if remembered.ends_in_time(now + seconds, timeout_seconds=self.timeout):
-                until = now + seconds
-                self.log.info("%s; the task goes on at %s, without a worker until then", error, in_utc(until))
-                trigger = DeferralTrigger(until=until, since=remembered.since, times=remembered.times)
-                self.defer(trigger=trigger, method_name=self.resume.__name__)
-            self.log.warning("%s: the task has waited for long enough", describe_failure(error))
-        self.report, self.failure = error.document or {}, describe_failure(error)
-        return super().failure_for(error, waiting)
-
-    def resume(self, context: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
-        """Go on after a deferral, as `execute`. `event` is what the trigger remembers."""
-        return self._execute(context, Waiting(**event))
+        """The failure of the task, whose lineage has the report so far."""
+        failure = super().failure_for(error, waiting)
+        self.report = error.document or {}
+        return failure
 
 
 class SendingOperator(RunOperator):
@@ -391,14 +407,14 @@ class AudienceRenewOperator(RunOperator):
         return audience_asset(self.audience, self.conn_id)
 
 
-class ForgetOperator(OptionsOperator):
+class ForgetOperator(DeferrableOperator):
     """Takes the people of `source` out of every audience of the account, and leaves them out of what is sent later.
 
     `options` are those of `audiencekit.forget`, such as do_not_reach or skip_rejected; the XCom is the receipt. A retry
     finishes the erasure that the try before it began.
     """
 
-    template_fields: Sequence[str] = ("source", *OptionsOperator.template_fields)
+    template_fields: Sequence[str] = ("source", *DeferrableOperator.template_fields)
     required_fields = ("source",)
     ui_color = "#f3dfe2"
 

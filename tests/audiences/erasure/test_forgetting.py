@@ -7,6 +7,7 @@ import hashlib
 import json
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,14 @@ from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,
     InputOutputFailed,
+    LongWait,
     MemoryRefused,
     NotFinished,
     PlanRefused,
     ResumeRefused,
     UsageError,
 )
+from audiencekit.limits import MAX_RATE_LIMIT_WAIT_SECONDS
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
 from audiencekit.runs import events
@@ -220,6 +223,39 @@ async def test_people_are_remembered_although_the_service_is_away(
     emulator.faults.replace(read_faults([{"fault": 8, "match": {"path": "*/custom_audiences"}}]))
     receipt = await forget_async(["person1@example.org"], settings=settings)
     assert (receipt.state, receipt.remembered) == ("complete", True)
+
+
+ASKED_TO_WAIT = {"fault": 4, "times": None, "reset": 600}
+LONG_WAITS: dict[str, tuple[list[dict[str, Any]], int, float]] = {  # faults, audiences that are held, seconds
+    "the list of audiences": (
+        [{**ASKED_TO_WAIT, "match": {"path": "*/custom_audiences"}}],
+        0,
+        MAX_RATE_LIMIT_WAIT_SECONDS,
+    ),
+    "a Delete": ([{**ASKED_TO_WAIT, "match": {"path": "*/users"}}], 0, MAX_RATE_LIMIT_WAIT_SECONDS),
+    "another run": ([], 1, 0),  # of which no end is known
+}
+
+
+@pytest.mark.parametrize("case", LONG_WAITS)
+async def test_an_erasure_does_not_wait_for_longer_than_its_caller_does(
+    emulator: Emulator, settings: Settings, audiences: list[str], case: str
+) -> None:
+    """It says for how long it would, and is finished by the next call."""
+    faults, held, seconds = LONG_WAITS[case]
+    emulator.faults.replace(read_faults(faults))
+    account_id, impatient = settings.require_account(), replace(settings, longest_wait_seconds=5.0)
+    with ExitStack() as stack:
+        for audience in audiences[:held]:
+            stack.enter_context(TargetLock(settings.state_dir, account_id, Target.audience(audience), "20261121-1"))
+        with pytest.raises(LongWait) as caught:
+            await forget_async(["person1@example.org"], settings=impatient)
+    assert (caught.value.seconds, caught.value.has_progress) == (seconds, bool(held))
+    assert caught.value.document is not None
+    emulator.faults.replace(())
+    receipt = await resume_erasure_async(caught.value.document["erasure_id"], settings=settings)
+    assert receipt.state == "complete"
+    assert [len(await _members(emulator, audience)) for audience in audiences] == [3, 3]
 
 
 async def test_a_service_that_names_paths_leads_nowhere(

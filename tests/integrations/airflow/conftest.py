@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -203,3 +206,34 @@ def run_task(task: Any, context: dict[str, Any] | None = None, **given: Any) -> 
     # Airflow wraps `execute` so that tasks are not called by tasks; here the test is the runner.
     execute = getattr(type(task).execute, "__wrapped__", type(task).execute)
     return execute(task, context or context_of(task, **given))
+
+
+def email_of(number: int) -> str:
+    """An address of an invented person."""
+    return f"canary{number}@example.com"
+
+
+def hashes_of(numbers: Iterable[int]) -> set[str]:
+    """The hashes of their addresses."""
+    return {hashlib.sha256(email_of(number).encode()).hexdigest() for number in numbers}
+
+
+def write_list(path: Path, numbers: Iterable[int], bad: int = 0) -> Path:
+    """A list of people, and of `bad` rows."""
+    lines = [email_of(number) for number in numbers] + ["invalid"] * bad
+    path.write_text("email\n" + "".join(f"{line}\n" for line in lines))
+    return path
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    """Return when it is so."""
+    # Real time: what runs in processes of Airflow shows in what the service was asked, and nowhere earlier.
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def is_installed(package: str) -> bool:
+    """Without an import: this process must not read a configuration of Airflow."""
+    return any(each.metadata["Name"] == package for each in metadata.distributions())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import re
@@ -12,10 +11,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +25,16 @@ from audiencekit.cli.schedule_files import airflow_dag
 from audiencekit.pipeline import upload
 from audiencekit.runs.reports import list_runs
 from generators.schedules import RUN
-from tests.integrations.airflow.conftest import ROOT, Call, Service
+from tests.integrations.airflow.conftest import (
+    ROOT,
+    Call,
+    Service,
+    email_of,
+    hashes_of,
+    is_installed,
+    wait_for,
+    write_list,
+)
 from tests.moments import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.integrations
@@ -64,39 +70,12 @@ def warehouse(home: Path) -> Path:
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TABLE IF EXISTS customers")
         connection.execute("CREATE TABLE customers (id INTEGER, email TEXT, phone TEXT, country TEXT, consent INTEGER)")
-        people = [(n, _email(n), f"+1201555{n:04}", "US", n % 10 > 0) for n in range(PEOPLE)]
+        people = [(n, email_of(n), f"+1201555{n:04}", "US", n % 10 > 0) for n in range(PEOPLE)]
         connection.executemany("INSERT INTO customers VALUES (?, ?, ?, ?, ?)", people)
         connection.execute("DROP TABLE IF EXISTS erasure_requests")
         connection.execute("CREATE TABLE erasure_requests (id INTEGER, email TEXT, phone TEXT, country TEXT)")
     connection.close()
     return path
-
-
-def _email(number: int) -> str:
-    return f"canary{number}@example.com"
-
-
-def _hashes(numbers: Iterable[int]) -> set[str]:
-    return {hashlib.sha256(_email(number).encode()).hexdigest() for number in numbers}
-
-
-def _write(path: Path, numbers: Iterable[int], bad: int = 0) -> Path:
-    lines = [_email(number) for number in numbers] + ["invalid"] * bad
-    path.write_text("email\n" + "".join(f"{line}\n" for line in lines))
-    return path
-
-
-def _wait_for(what: Callable[[], object]) -> None:
-    # Real time: what runs in processes of Airflow shows in what the service was asked, and nowhere earlier.
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
-def _is_installed(package: str) -> bool:
-    """Without an import: this process must not read a configuration of Airflow."""
-    return any(each.metadata["Name"] == package for each in metadata.distributions())
 
 
 def _is_targetable(service: Service, audience_id: str, state_dir: Path) -> bool:
@@ -135,12 +114,12 @@ def test_the_sample_goes_from_a_query_to_the_audience(
     At the level DEBUG neither a secret of ours nor a person of the warehouse is in the output of Airflow.
     """
     audience_id = service.make_audience("from a query", home / "former")
-    former = _write(home / "former.csv", [*FORGOTTEN, *FORMER])
+    former = write_list(home / "former.csv", [*FORGOTTEN, *FORMER])
     upload(former, audience=audience_id, settings=service.settings(home / "former"))
     service.count()
     assert _is_targetable(service, audience_id, home / "former")
     with sqlite3.connect(warehouse) as connection:
-        asking = [(n, _email(n), None, None) for n in FORGOTTEN]
+        asking = [(n, email_of(n), None, None) for n in FORGOTTEN]
         connection.executemany("INSERT INTO erasure_requests VALUES (?, ?, ?, ?)", asking)
     connection.close()
     done = airflow(
@@ -150,7 +129,7 @@ def test_the_sample_goes_from_a_query_to_the_audience(
     output = done.stdout + done.stderr
     failures = [line[:300] for line in output.splitlines() if "Exception: " in line]
     assert done.returncode == 0, failures
-    assert service.emails(audience_id) == _hashes(YES.union(FORMER) - FORGOTTEN)
+    assert service.emails(audience_id) == hashes_of(YES.union(FORMER) - FORGOTTEN)
     assert [receipt["state"] for receipt in _receipts(home)] == ["complete"]
     assert not [path for path in (home / "exports").rglob("*") if path.is_file()]
     assert [name for name, secret in service.secrets.items() if secret in output] == []
@@ -168,7 +147,7 @@ def test_a_day_without_requests_to_be_forgotten(airflow: Call, service: Service,
         **_daily(warehouse, audience_id, home),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert _hashes(YES - FORGOTTEN) <= service.emails(audience_id) <= _hashes(YES)
+    assert hashes_of(YES - FORGOTTEN) <= service.emails(audience_id) <= hashes_of(YES)
     assert _receipts(home) == before
     assert not [path for path in (home / "exports").rglob("*") if path.is_file()]
 
@@ -192,13 +171,13 @@ def test_a_wait_ends_when_the_audience_is_ready(
 ) -> None:
     """The task is deferred, its trigger looks, looks again, and brings the task back to success."""
     audience_id = service.make_audience("waited for", home / "waiting")
-    source = _write(home / "waiting.csv", FORMER)
+    source = write_list(home / "waiting.csv", FORMER)
     command = [sys.executable, "-m", "airflow", "dags", "test", "waiting", "2026-02-07"]
     with (home / "waiting.log").open("w") as log:
         process = subprocess.Popen(
             [*command, "-c", _config(audience=audience_id)], env=airflow_environment, stdout=log, stderr=log
         )
-        _wait_for(lambda: process.poll() is not None or service.looks(audience_id) >= 2)
+        wait_for(lambda: process.poll() is not None or service.looks(audience_id) >= 2)
         assert process.poll() is None
         upload(source, audience=audience_id, settings=service.settings(home / "waiting"))
         assert process.wait(timeout=PATIENCE_SECONDS) == 0
@@ -210,7 +189,7 @@ def test_a_wait_ends_when_the_audience_is_ready(
 def test_a_task_over_the_threshold_fails_for_good(airflow: Call, service: Service, home: Path) -> None:
     """Nothing was sent, and no second try is made, although the task has one."""
     before = service.uploads()
-    source = _write(home / "bad.csv", range(100), bad=50)
+    source = write_list(home / "bad.csv", range(100), bad=50)
     config = _config(source=source, audience=service.audience_id)
     done = airflow("dags", "test", "trial", "2026-02-04", "-c", config)
     assert done.returncode != 0
@@ -226,7 +205,7 @@ def test_a_task_that_is_ended_in_the_middle_goes_on(
     airflow: Call, airflow_environment: dict[str, str], service: Service, home: Path
 ) -> None:
     """The signal drains, the next try sends what is left: every request is sent once."""
-    source, before = _write(home / "many.csv", range(2_000, 2_000 + MANY)), service.uploads()
+    source, before = write_list(home / "many.csv", range(2_000, 2_000 + MANY)), service.uploads()
     runs = {run["run_id"] for run in list_runs(home / "state")}
     service.ask("/__faults", [SLOW])
     config = _config(source=source, audience=service.audience_id)
@@ -234,7 +213,7 @@ def test_a_task_that_is_ended_in_the_middle_goes_on(
     environment = airflow_environment | {"AIRFLOW_CONN_AUDIENCEKIT_DEFAULT": service.connection(concurrency=1)}
     with (home / "killed.log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-        _wait_for(lambda: process.poll() is not None or service.uploads() > before)
+        wait_for(lambda: process.poll() is not None or service.uploads() > before)
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=PATIENCE_SECONDS)
     assert re.search("interrupted before everything was sent|AirflowTaskTerminated", (home / "killed.log").read_text())
@@ -257,7 +236,7 @@ def test_a_deferrable_upload_that_is_killed_twice(
     Its event and its lineage have counts, and the button leads to its page.
     """
     audience_id = service.make_audience("Killed twice", home / "former")
-    source = _write(home / "deferrable.csv", range(200_000, 200_000 + MANY))
+    source = write_list(home / "deferrable.csv", range(200_000, 200_000 + MANY))
     lineage, page = tmp_path / "lineage.jsonl", tmp_path / "page.html"
     transport = {"type": "file", "log_file_path": str(lineage), "append": True}
     environment = airflow_environment | {
@@ -266,14 +245,14 @@ def test_a_deferrable_upload_that_is_killed_twice(
     }
     config = _config(source=source, page=page)
     command = [sys.executable, str(home / "dags/deferrable.py"), config]
-    if not _is_installed("apache-airflow-task-sdk"):  # 2.11, which registers no data set of a DAG that is tested
+    if not is_installed("apache-airflow-task-sdk"):  # 2.11, which registers no data set of a DAG that is tested
         assert airflow("dags", "reserialize").returncode == 0
         command = [sys.executable, "-m", "airflow", "dags", "test", "deferrable", "2026-02-09", "-c", config]
 
     def killed(is_there: Callable[[str], bool]) -> None:
         with (tmp_path / "killed.log").open("w") as log:
             process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
-            _wait_for(lambda: process.poll() is not None or is_there((tmp_path / "killed.log").read_text()))
+            wait_for(lambda: process.poll() is not None or is_there((tmp_path / "killed.log").read_text()))
             assert process.poll() is None, (tmp_path / "killed.log").read_text()[-3_000:]
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -288,7 +267,7 @@ def test_a_deferrable_upload_that_is_killed_twice(
     )
     service.ask("/__faults", [])
     assert done.returncode == 0, done.stdout[-3_000:]
-    assert service.emails(audience_id) == _hashes(range(200_000, 200_000 + MANY))
+    assert service.emails(audience_id) == hashes_of(range(200_000, 200_000 + MANY))
     (run,) = list_runs(tmp_path / "state")
     assert (run["state"], run["rows"]["sent"]) == ("complete", MANY)
     assert "goes on: " in done.stdout
@@ -304,7 +283,7 @@ def test_a_deferrable_upload_that_is_killed_twice(
     database.close()
     assert [json.loads(extra)["rows"]["sent"] for (extra,) in events] == [MANY]
     assert "https://pages.example/" in str(links)
-    if _is_installed("apache-airflow-providers-openlineage"):
+    if is_installed("apache-airflow-providers-openlineage"):
         told = [json.loads(line) for line in lineage.read_text().splitlines()]
         (end,) = [each for each in told if each["eventType"] == "COMPLETE" and each["job"]["name"].endswith(".upload")]
         assert [each["name"] for each in end["inputs"]] == [str(source)]
@@ -322,12 +301,12 @@ def test_a_printed_dag_fills_the_audiences_of_its_setup(airflow: Call, service: 
         '[audiences.two]\nsource = ["two.csv", "three.csv"]\naudience = "by name"\ncommand = "upload"\n'
         'columns = { email = "email" }\nexpires_at = 2100-01-01T00:00:00Z\n'
     )
-    _write(home / "one.csv", range(3_000, 3_100), bad=100)
-    _write(home / "two.csv", range(3_100, 3_110))
-    _write(home / "three.csv", range(3_110, 3_120))
+    write_list(home / "one.csv", range(3_000, 3_100), bad=100)
+    write_list(home / "two.csv", range(3_100, 3_110))
+    write_list(home / "three.csv", range(3_110, 3_120))
     run = replace(RUN, setup=read_setup(setup))
     (home / "dags" / "printed.py").write_text(airflow_dag(run))
     done = airflow("dags", "test", run.name, "2026-02-08")
     assert done.returncode == 0, done.stderr[-2_000:]
-    assert service.emails(names["synced"]) == _hashes(range(3_000, 3_100))
-    assert service.emails(names["by name"]) == _hashes(range(3_100, 3_120))
+    assert service.emails(names["synced"]) == hashes_of(range(3_000, 3_100))
+    assert service.emails(names["by name"]) == hashes_of(range(3_100, 3_120))

@@ -15,6 +15,7 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, LongWait
+from audiencekit.pipeline import upload
 from audiencekit.runs.reports import list_runs
 from audiencekit.runs.store import TargetLock
 from tests.integrations.airflow.conftest import Service, context_of, emulator, run_task
@@ -59,9 +60,9 @@ def _go_on(task: Any, deferral: Any) -> Any:
     return getattr(task, deferral.method_name)(context_of(task), event.payload)
 
 
-def _to_its_end(provider: Any, task: Any) -> tuple[Any, int]:
+def _to_its_end(provider: Any, task: Any, attempt: Callable[[], Any] | None = None) -> tuple[Any, int]:
     """Return the XCom, and how often the task was deferred."""
-    attempt, times = functools.partial(run_task, task), 0
+    attempt, times = attempt or functools.partial(run_task, task), 0
     while True:
         try:
             return attempt(), times
@@ -97,6 +98,30 @@ def test_a_task_that_has_to_wait_gives_its_worker_back(
     assert sum(each["status"] == 200 for each in taken) >= 3
     if kind != "DoNotReachUpload":
         assert len(own.emails(audience["audience"])) == PEOPLE
+
+
+@pytest.mark.parametrize("away", [*AWAY, "busy"])
+def test_an_erasure_that_has_to_wait_gives_its_worker_back(
+    provider: Any, own: Service, source: Path, tmp_path: Path, away: str
+) -> None:
+    """Also for another run on one of the audiences; then it goes on with those that are left."""
+    audiences = [own.make_audience(f"of people who ask {number}", tmp_path) for number in range(3)]
+    for audience in audiences:
+        upload(source, audience=audience, settings=own.settings(tmp_path / "elsewhere"))
+    task = provider.Forget(
+        task_id=f"forget_{away}", source=str(source), conn_id="own", deferrable=True, defer_after=0.3,
+        timeout=timedelta(minutes=10),
+    )  # fmt: skip
+    if away == "busy":
+        with TargetLock(tmp_path / "state", own.account_id, Target.audience(audiences[1]), "other"):
+            deferral = _deferred(provider, lambda: run_task(task))
+    else:
+        own.ask("/__faults", [AWAY[away]])
+        deferral = _deferred(provider, lambda: run_task(task))
+        own.ask("/__faults", [])
+    receipt, _ = _to_its_end(provider, task, functools.partial(_go_on, task, deferral))
+    assert (receipt["state"], receipt["asked"]) == ("complete", PEOPLE)
+    assert [own.emails(audience) for audience in audiences] == [set()] * 3
 
 
 def test_a_task_that_is_put_off_again_and_again_goes_on(

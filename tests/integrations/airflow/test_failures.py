@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.sync.sync import expiry
+from audiencekit.destinations.known_audiences import AUDIENCES_HINT
 from audiencekit.errors import AudiencekitError, Refused
 from audiencekit.runs.journal.facts import repeat_command
 from audiencekit.settings import load_settings
@@ -53,6 +54,10 @@ WORDS: dict[str, tuple[Callable[[Path], AudiencekitError], str]] = {
         lambda _: _raised(SETTINGS.require_secrets),
         "fill in the fields of the connection, or set them in the environment of the workers",
     ),
+    "no such audience": (
+        lambda _: Refused("no audience is called 'Spring'", hint=AUDIENCES_HINT),
+        "called 'Spring'; a task of CreateAudienceOperator makes an audience",
+    ),
     "no sync": (
         lambda home: _raised(lambda: expiry(audience="abc", settings=load_settings(
             {"AUDIENCEKIT_STATE_DIR": str(home), "AUDIENCEKIT_ACCOUNT_ID": "abc"}, directory=None, user_file=False
@@ -68,4 +73,4 @@ def test_a_remedy_is_in_words_of_a_dag(provider: Any, tmp_path: Path, case: str)
     raised, expected = WORDS[case]
     message = provider.describe_failure(raised(tmp_path))
     assert expected in message
-    assert not re.search(r"(?<!\w)--\w|audiencekit (init|login|resume)", message)
+    assert not re.search(r"(?<!\w)--\w|audiencekit (audiences|init|login|resume)", message)
