@@ -165,7 +165,7 @@ class TextBatch:
 
 
 def resolve_countries(texts: Any) -> Any:
-    """The result of `country_of_row` for each cell of a country column, null where it says nothing: a DictionaryArray."""
+    """The country of each cell of a column by `country_of_row`, null where it says nothing: a DictionaryArray."""
     numbers, distinct = TEXT_LOOPS.encode(texts)
     codes = [_resolve_country(text) if text else None for text in distinct.to_pylist()]
     return pa.DictionaryArray.from_arrays(numbers, pa.array(codes, pa.string()))
