@@ -88,6 +88,7 @@ class StateMirror:
         self._stored = 0
         self._directories: set[Path] = set()
         self._contents: dict[str, bytes] = {}
+        self._actions: list[Callable[[], None]] = []
         self._open_files: set[str] = set()
         self._marked = 0  # the generation that the last mark shows
         self._writing = asyncio.Lock()  # of a change
@@ -323,6 +324,14 @@ class StateMirror:
                 self._contents[path] = content[1]
                 self._open_files.add(path)
 
+    def when_stored(self, action: Callable[[], None]) -> None:
+        """As `durability.Mirror` has it."""
+        with self._guard:
+            if self._stored < self._noted:
+                self._actions.append(action)
+                return
+        action()
+
     async def stored(self) -> None:
         """Return when all that was noted before is stored under the hold of this command. Raises as the class.
 
@@ -353,8 +362,8 @@ class StateMirror:
 
     async def _store(self) -> None:
         with self._guard:
-            noted, directories, contents = self._noted, self._directories, self._contents
-            self._directories, self._contents = set(), {}
+            noted, directories, contents, actions = self._noted, self._directories, self._contents, self._actions
+            self._directories, self._contents, self._actions = set(), {}, []
         try:
             await self._store_changes(directories, contents)
         except Overtaken:
@@ -369,7 +378,10 @@ class StateMirror:
             self._failure = Bug("a change of the state was not stored")
             raise
         else:
-            self._stored = noted
+            with self._guard:
+                self._stored = noted
+            for action in actions:
+                action()
 
     async def _store_changes(self, directories: set[Path], contents: dict[str, bytes]) -> None:
         files = {path: one for path, one in self._files.files.items() if (self.root / path).parent.is_dir()}

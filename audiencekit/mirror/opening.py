@@ -39,6 +39,10 @@ class _Door:
         """As `durability.Mirror` has it."""
         self._mirror.note(directory, content)
 
+    def when_stored(self, action: Callable[[], None]) -> None:
+        """As `durability.Mirror` has it."""
+        self._mirror.when_stored(action)
+
     async def stored(self) -> None:
         """As `durability.Mirror` has it."""
         await asyncio.wrap_future(self._loop.begin(self._mirror.stored()))
@@ -178,6 +182,10 @@ class _Unwritten:
 
     def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
         """Nothing is stored."""
+
+    def when_stored(self, action: Callable[[], None]) -> None:
+        """Call it at once: such a command changes nothing that lasts."""
+        action()
 
     async def stored(self) -> None:
         """Nothing is to be stored: such a command sends no people."""
