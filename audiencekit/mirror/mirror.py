@@ -138,13 +138,30 @@ class StateMirror:
                 self._marked = _check_last(head, marks, least)
                 self._files = self._sealer.open_list(head, listed)
                 await self._fill()
-            except BaseException:
+            except BaseException as error:
+                cause = await self._cause_of(error)
                 await self._let_go()
-                raise
+                if cause is error:
+                    raise
+                raise cause from None
             self._cleaning = asyncio.create_task(self._remove_orphans(pieces, lists))
             return head
         await self._looked(self._read, least)
         return self._head
+
+    async def _cause_of(self, error: BaseException) -> BaseException:
+        """Return why the state could not be read: another command may have it by now, and have removed objects."""
+        try:
+            if isinstance(error, Overtaken):
+                raise error
+            if isinstance(error, StateRefused):
+                async with self._heading:
+                    await self._find_own(self._head)
+        except Overtaken:
+            return _overtaken()
+        except InputOutputFailed as failure:
+            return failure
+        return error
 
     async def look(self, least: str = "") -> tuple[Head, FileList]:
         """Return the head and the list of the files, none of which is read. Raises as `open`."""
