@@ -22,10 +22,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import AudienceBusy, AudiencekitError, Bug, InputOutputFailed, StateRefused
-from audiencekit.mirror.objects import Objects, Overtaken, Repeated
+from audiencekit.mirror.objects import Objects, Overtaken, Repeated, Stored, Swaps
 from audiencekit.mirror.records import (
     HEAD,
     LISTS,
@@ -43,6 +43,7 @@ from audiencekit.mirror.records import (
     new_name,
     refusal,
 )
+from audiencekit.mirror.witness import Witness
 from audiencekit.process.boot import boot_seconds
 from audiencekit.state.files import NEW_FILE, make_private_directory
 from audiencekit.state.keys import StateKey
@@ -60,9 +61,13 @@ _NOT_MIRRORED: Final = frozenset({"key", "key.entry", "credentials.json", "audie
 JOURNAL: Final = "journal.sqlite"
 
 
+_Inventory: TypeAlias = tuple[list[str], list[str], list[str], bytes | None, Stored | None]
+
+
 class StateMirror:
     """The working copy at `root`, and the objects of its state. `monotonic` returns seconds, in which the sleep of a
-    machine counts: one that was suspended may not take its hold for fresh. `sleep` takes seconds.
+    machine counts: one that was suspended may not take its hold for fresh. `sleep` takes seconds. `witness` is where
+    the note of the last head is kept, too.
 
     One event loop runs all methods but `note`. Raises StateRefused, InputOutputFailed, and AudienceBusy for another
     holder that is at work.
@@ -74,10 +79,12 @@ class StateMirror:
         key: StateKey,
         root: Path,
         *,
+        witness: Swaps | None = None,
         patience_seconds: float = PATIENCE_SECONDS,
         monotonic: Callable[[], float] = boot_seconds,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        self._witness = None if witness is None else Witness(witness, sleep=sleep)
         self._head: Head
         self._files: FileList
         self._sealer: Sealer
@@ -108,6 +115,8 @@ class StateMirror:
         """
         self._sealer = Sealer.new(self._key)
         await self._check_conditions()
+        if self._witness is not None:
+            await self._witness.check_free()
         files: dict[str, MirroredFile] = {}
         async with _side_by_side() as writes:
             for directory, _, _ in os.walk(content) if content is not None else ():
@@ -123,6 +132,17 @@ class StateMirror:
             raise InputOutputFailed(
                 "there is a state at this place already", hint="use it, or name another prefix"
             ) from None
+        if self._witness is not None:
+            await self._witness.note(self._sealer, head)
+        return head
+
+    async def accept(self) -> Head:
+        """Have the witness note the present head, whatever it saw before, and return it."""
+        head = await self._read_head()
+        await self._read_list(head, "", is_accepted=True)
+        if self._witness is None:
+            raise Bug("there is no witness")
+        await self._witness.accept(self._sealer, head)
         return head
 
     async def open(self, *, hold: bool, notify: Callable[[str], None] = lambda _: None, least: str = "") -> Head:
@@ -134,8 +154,11 @@ class StateMirror:
             head, reading = await self._take_hold(notify)
             self._beating = asyncio.create_task(self._beat())
             try:
-                marks, lists, pieces, listed = await reading
+                marks, lists, pieces, listed, seen = await reading
                 self._marked = _check_last(head, marks, least)
+                if self._witness is not None:
+                    self._witness.check(seen, self._sealer, head)
+                    await self._witness.note(self._sealer, head)  # of a command that was killed before it did
                 self._files = self._sealer.open_list(head, listed)
                 await self._fill()
             except BaseException as error:
@@ -188,19 +211,27 @@ class StateMirror:
             shutil.rmtree(self.root, ignore_errors=True)  # it was filled by this attempt
             raise
 
-    async def _read_list(self, head: Head, least: str) -> None:
-        marks, listed = await asyncio.gather(self._objects.names(MARKS), self._bytes(head.files))
+    async def _read_list(self, head: Head, least: str, *, is_accepted: bool = False) -> None:
+        marks, listed, seen = await asyncio.gather(
+            self._objects.names(MARKS), self._bytes(head.files), self._read_witness()
+        )
         _check_last(head, marks, least)
+        if self._witness is not None and not is_accepted:
+            self._witness.check(seen, self._sealer, head)
         self._files = self._sealer.open_list(head, listed)
 
-    async def _inventory(self, head: Head) -> tuple[list[str], list[str], list[str], bytes | None]:
-        """Return the names of marks, lists and pieces, none by this command yet, and the list of files."""
+    async def _inventory(self, head: Head) -> _Inventory:
+        """Return the names of marks, lists and pieces, none by this command yet, the list of files, and the note."""
         return await asyncio.gather(
             self._objects.names(MARKS),
             self._objects.names(LISTS),
             self._objects.names(PIECES),
             self._bytes(head.files),
+            self._read_witness(),
         )
+
+    async def _read_witness(self) -> Stored | None:
+        return None if self._witness is None else await self._witness.read()
 
     async def close(self) -> None:
         """Store all that has changed, and let go of the state."""
@@ -242,9 +273,7 @@ class StateMirror:
         self._sealer = Sealer.of_head(self._key, found.data)
         return self._sealer.open_head(found.data)
 
-    async def _take_hold(
-        self, notify: Callable[[str], None]
-    ) -> tuple[Head, asyncio.Task[tuple[list[str], list[str], list[str], bytes | None]]]:
+    async def _take_hold(self, notify: Callable[[str], None]) -> tuple[Head, asyncio.Task[_Inventory]]:
         """Be the holder; return the head, and its inventory, which is read while the hold is taken."""
         head = await self._read_head()
         seen, since = self._version, self._monotonic()
@@ -425,6 +454,8 @@ class StateMirror:
             writes.create_task(self._write(name, content))
         async with self._heading:
             await self._swap(replace(self._head, generation=generation, files=name, digest=digest_of(content)))
+        if self._witness is not None:
+            await self._witness.note(self._sealer, self._head)
         self._files = listed
         self._cleaning = asyncio.create_task(self._clean(self._cleaning, generation, before.pieces - listed.pieces))
 

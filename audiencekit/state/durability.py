@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 STATE: Final = "AUDIENCEKIT_STATE"
+WITNESS: Final = f"{STATE}_WITNESS"
 
 
 def is_bucket(place: str) -> bool:
