@@ -423,7 +423,7 @@ class World:
         )
 
     def note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What no task awaits: it is right for those of machines that were killed."""
+        """Count failures that no task awaits, but those of machines that were killed."""
         if not isinstance(error := context.get("exception"), Killed | BaseExceptionGroup):
             self.wrong[f"unseen: {error!r}"] += 1
 
