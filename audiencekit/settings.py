@@ -36,7 +36,7 @@ from audiencekit.profile import Profile, find_profile
 from audiencekit.settings_file import ADDRESSES, DEFAULT_PROFILE, fits_service, read_settings_file
 from audiencekit.state.credentials import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.state.directory import user_directory
-from audiencekit.state.durability import STATE, is_bucket, working_copy
+from audiencekit.state.durability import STATE, WITNESS, is_bucket, working_copy
 from audiencekit.state.files import read_file
 from audiencekit.state.key_command import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.state.key_places import place_of_key
@@ -620,8 +620,13 @@ def _state_dir(environment: Mapping[str, str], found: Mapping[str, Any]) -> Path
 
 
 def state_address(environment: Mapping[str, str]) -> str:
-    """Return the address that AUDIENCEKIT_STATE gives. Raises UsageError if the state is given in two ways."""
+    """Return the address that AUDIENCEKIT_STATE gives. Raises UsageError if the state is given in two ways, and for a
+    witness of a state that is not in a bucket."""
     address = environment.get(STATE, "").strip()
+    if environment.get(WITNESS, "").strip() and not is_bucket(address):
+        raise UsageError(
+            f"{WITNESS} is given, and {STATE} names no bucket", hint="a state in a directory has no witness"
+        )
     if address and environment.get(f"{PREFIX}STATE_DIR", "").strip():
         raise UsageError(f"{STATE} and {PREFIX}STATE_DIR are both given", hint="give one of them")
     return address

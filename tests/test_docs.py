@@ -208,7 +208,7 @@ def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
     section = _sections(_page("accounts.md"))["Settings from the environment"]
     names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *NOTIFICATIONS, *COLLECTOR, *SECRET_NAMES}
-    names |= {"state", "state_head", KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS}
+    names |= {"state", "state_head", "state_witness", KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
     assert all(f"`{key}`" in section for key in FILE_KEYS)
 

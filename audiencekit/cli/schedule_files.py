@@ -21,7 +21,6 @@ from audiencekit.state.key_command import COMMAND_VARIABLE
 
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _STATE: Final = f"{PREFIX}STATE_DIR"
-_BUCKET: Final = f"{PREFIX}STATE"
 _GRACE: Final = f"{PREFIX}GRACE_SECONDS"
 _GRACE_SECONDS: Final = 60
 _STOP_SECONDS: Final = _GRACE_SECONDS + 15  # until SIGKILL
@@ -275,7 +274,7 @@ The exit codes, in podFailurePolicy and backoffLimit below:
 An evicted pod is replaced, and does not count."""
     head += f"\n\nCredentials of one account alone are further keys of the secret, and variables: {own}" if own else ""
     head += f"\n\nNot carried over, since they name files of this machine: {alien}" if alien else ""
-    state = {_BUCKET: run.bucket} if run.bucket else {_STATE: "/state/audiencekit"}
+    state = run.bucket or {_STATE: "/state/audiencekit"}
     settings = {**state, _GRACE: str(_GRACE_SECONDS), **run.settings}
     settings |= {each + FILE_SUFFIX: f"{_SECRETS}/{file_name(each)}" for each in secrets}
     variables = "\n".join(f"{'':16}- {{name: {key}, value: {json.dumps(value)}}}" for key, value in settings.items())
@@ -438,7 +437,8 @@ def _connection(one: AudienceSetup) -> str:
 def _place_of_workers(run: ScheduledRun) -> str:
     if not run.bucket:
         return "one state directory that all share"
-    return f"the extra `cloud`, with\n{_BUCKET}={run.bucket} and the state key in its environment"
+    given = "\n".join(f"{name}={value}" for name, value in run.bucket.items())
+    return f"the extra `cloud`, with\n{given} and the state key in its environment"
 
 
 def _task(one: AudienceSetup) -> str:
@@ -484,7 +484,8 @@ The audiences of {setup}, every night at {run.at:%H:%M} UTC. Printed by `audienc
 
 The exit codes, of which a workflow knows only 0 and the others:
 {_codes("start the failed job again; it goes on where it ended")}{alien}"""
-    place = f"{_BUCKET}: {json.dumps(run.bucket)}" if run.bucket else f"{_STATE}: ${{{{ github.workspace }}}}/state"
+    bucket = [f"{name}: {json.dumps(value)}" for name, value in run.bucket.items()]
+    place = "\n          ".join(bucket or [f"{_STATE}: ${{{{ github.workspace }}}}/state"])
     extras = "          extras: cloud\n" if run.bucket else ""
     make = _comment(
         "The lists are people: they are not in the repository. Put the step that makes them here:\n{}", " " * 6

@@ -32,7 +32,7 @@ from audiencekit.settings import (
 )
 from audiencekit.sources.remote.addresses import is_address
 from audiencekit.state.directory import user_directory
-from audiencekit.state.durability import is_bucket
+from audiencekit.state.durability import STATE, WITNESS, is_bucket
 from audiencekit.state.key_command import COMMAND_VARIABLE
 from audiencekit.text import shown
 
@@ -49,6 +49,7 @@ _COPIED: Final = (
     *("few_people", "retention", "requests_per_minute", "concurrency"),
 )
 _PATHS: Final = ("ca_bundle", AGE_IDENTITY, KNOWN_HOSTS)  # settings that name a file of this machine
+_WITNESS: Final = WITNESS.removeprefix(PREFIX)
 _SYSTEM_USER: Final = "audiencekit"  # of a service that root sets up
 _LONGEST_NAME: Final = 52  # of a CronJob, whose jobs add to it (RFC 1123 labels have 63 letters)
 _NO_LETTER: Final = re.compile(r"[^a-z0-9]+")
@@ -60,8 +61,8 @@ class ScheduledRun:
 
     `program` is the command of this installation. `settings` are variables without secrets, and `paths` those that name
     files of this machine. `secrets` are the variables of secrets that this environment sets, each with the file that it
-    is in, or could be put into. `bucket` is the address of the state where it is in a bucket. `has_key_command` says
-    that it sets a program that prints the state key.
+    is in, or could be put into. `bucket` are the variables of a state that is in a bucket. `has_key_command` says that
+    it sets a program that prints the state key.
     """
 
     setup: Setup
@@ -70,7 +71,7 @@ class ScheduledRun:
     program: tuple[str, ...]
     user: str
     state_dir: Path
-    bucket: str = ""
+    bucket: Mapping[str, str] = field(default_factory=dict)
     log: Path
     settings: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
@@ -140,10 +141,14 @@ def scheduled_run(setup: Setup, names: Sequence[str], at: time, settings: Settin
         program=_program(),
         user=_user(),
         state_dir=settings.state_dir,
-        bucket=address if is_bucket(address := state_address(environment)) else "",
+        bucket=_bucket(environment),
         log=_log_directory(_normal(setup.path)) / "audiencekit-nights.jsonl",
         settings=_copied(settings, environment),
-        paths={PREFIX + name.upper(): value for name in _PATHS if (value := _given(environment, name))},
+        paths={
+            PREFIX + name.upper(): value
+            for name in (*_PATHS, _WITNESS)
+            if (value := _given(environment, name)) and not is_bucket(value)
+        },
         secrets=_secrets(settings, environment),
         has_key_command=COMMAND_VARIABLE in environment,
     )
@@ -188,6 +193,14 @@ def _copied(settings: Settings, environment: Mapping[str, str]) -> dict[str, str
         if value and settings.origins.get(name) in ("environment", "settings file"):
             found[PREFIX + name.upper()] = value
     return found
+
+
+def _bucket(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a state in a bucket: its address, and that of its witness where it has one in another."""
+    if not is_bucket(address := state_address(environment)):
+        return {}
+    witness = _given(environment, _WITNESS)
+    return {STATE: address} | ({WITNESS: witness} if is_bucket(witness) else {})
 
 
 def _given(environment: Mapping[str, str], name: str) -> str:

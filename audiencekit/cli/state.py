@@ -44,6 +44,24 @@ def begin(as_json: bool) -> None:
         say(f"head: {head.note}")
 
 
+@state.command("accept", examples=("state accept", "state accept --json"))
+@json_option
+def accept(as_json: bool) -> None:
+    """Have the witness at AUDIENCEKIT_STATE_WITNESS note the present head of the state.
+
+    Do it once for a state that gets a witness, and after you have restored an earlier state on purpose.
+    """
+    from audiencekit.mirror.opening import accept_state
+
+    _address()
+    with _failures(as_json):
+        head = accept_state()
+    if as_json:
+        print_json({"change": head.generation, "head": head.note})
+    else:
+        say(f"the witness noted the head: {head.note}")
+
+
 @state.command("show", examples=("state show", "state show --json"))
 @json_option
 def show(as_json: bool) -> None:

@@ -22,10 +22,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import AudienceBusy, AudiencekitError, Bug, InputOutputFailed, StateRefused
-from audiencekit.mirror.objects import Objects, Overtaken, Repeated
+from audiencekit.mirror.objects import Objects, Overtaken, Repeated, Stored, Swaps
 from audiencekit.mirror.records import (
     HEAD,
     LISTS,
@@ -43,6 +43,7 @@ from audiencekit.mirror.records import (
     new_name,
     refusal,
 )
+from audiencekit.mirror.witness import Witness
 from audiencekit.process.boot import boot_seconds
 from audiencekit.state.files import NEW_FILE, make_private_directory
 from audiencekit.state.keys import StateKey
@@ -60,9 +61,13 @@ _NOT_MIRRORED: Final = frozenset({"key", "key.entry", "credentials.json", "audie
 JOURNAL: Final = "journal.sqlite"
 
 
+_Inventory: TypeAlias = tuple[list[str], list[str], list[str], bytes | None, Stored | None]
+
+
 class StateMirror:
     """The working copy at `root`, and the objects of its state. `monotonic` returns seconds, in which the sleep of a
-    machine counts: one that was suspended may not take its hold for fresh. `sleep` takes seconds.
+    machine counts: one that was suspended may not take its hold for fresh. `sleep` takes seconds. `witness` is where
+    the note of the last head is kept, too.
 
     One event loop runs all methods but `note`. Raises StateRefused, InputOutputFailed, and AudienceBusy for another
     holder that is at work.
@@ -74,10 +79,12 @@ class StateMirror:
         key: StateKey,
         root: Path,
         *,
+        witness: Swaps | None = None,
         patience_seconds: float = PATIENCE_SECONDS,
         monotonic: Callable[[], float] = boot_seconds,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        self._witness = None if witness is None else Witness(witness, sleep=sleep)
         self._head: Head
         self._files: FileList
         self._sealer: Sealer
@@ -88,6 +95,7 @@ class StateMirror:
         self._stored = 0
         self._directories: set[Path] = set()
         self._contents: dict[str, bytes] = {}
+        self._actions: list[Callable[[], None]] = []
         self._open_files: set[str] = set()
         self._marked = 0  # the generation that the last mark shows
         self._writing = asyncio.Lock()  # of a change
@@ -107,6 +115,8 @@ class StateMirror:
         """
         self._sealer = Sealer.new(self._key)
         await self._check_conditions()
+        if self._witness is not None:
+            await self._witness.check_free()
         files: dict[str, MirroredFile] = {}
         async with _side_by_side() as writes:
             for directory, _, _ in os.walk(content) if content is not None else ():
@@ -122,6 +132,17 @@ class StateMirror:
             raise InputOutputFailed(
                 "there is a state at this place already", hint="use it, or name another prefix"
             ) from None
+        if self._witness is not None:
+            await self._witness.note(self._sealer, head)
+        return head
+
+    async def accept(self) -> Head:
+        """Have the witness note the present head, whatever it saw before, and return it."""
+        head = await self._read_head()
+        await self._read_list(head, "", is_accepted=True)
+        if self._witness is None:
+            raise Bug("there is no witness")
+        await self._witness.accept(self._sealer, head)
         return head
 
     async def open(self, *, hold: bool, notify: Callable[[str], None] = lambda _: None, least: str = "") -> Head:
@@ -133,17 +154,37 @@ class StateMirror:
             head, reading = await self._take_hold(notify)
             self._beating = asyncio.create_task(self._beat())
             try:
-                marks, lists, pieces, listed = await reading
+                marks, lists, pieces, listed, seen = await reading
                 self._marked = _check_last(head, marks, least)
+                if self._witness is not None:
+                    self._witness.check(seen, self._sealer, head)
+                    await self._witness.note(self._sealer, head)  # of a command that was killed before it did
                 self._files = self._sealer.open_list(head, listed)
                 await self._fill()
-            except BaseException:
+            except BaseException as error:
+                cause = await self._cause_of(error)
                 await self._let_go()
-                raise
+                if cause is error:
+                    raise
+                raise cause from None
             self._cleaning = asyncio.create_task(self._remove_orphans(pieces, lists))
             return head
         await self._looked(self._read, least)
         return self._head
+
+    async def _cause_of(self, error: BaseException) -> BaseException:
+        """Return why the state could not be read: another command may have it by now, and have removed objects."""
+        try:
+            if isinstance(error, Overtaken):
+                raise error
+            if isinstance(error, StateRefused):
+                async with self._heading:
+                    await self._find_own(self._head)
+        except Overtaken:
+            return _overtaken()
+        except InputOutputFailed as failure:
+            return failure
+        return error
 
     async def look(self, least: str = "") -> tuple[Head, FileList]:
         """Return the head and the list of the files, none of which is read. Raises as `open`."""
@@ -170,19 +211,27 @@ class StateMirror:
             shutil.rmtree(self.root, ignore_errors=True)  # it was filled by this attempt
             raise
 
-    async def _read_list(self, head: Head, least: str) -> None:
-        marks, listed = await asyncio.gather(self._objects.names(MARKS), self._bytes(head.files))
+    async def _read_list(self, head: Head, least: str, *, is_accepted: bool = False) -> None:
+        marks, listed, seen = await asyncio.gather(
+            self._objects.names(MARKS), self._bytes(head.files), self._read_witness()
+        )
         _check_last(head, marks, least)
+        if self._witness is not None and not is_accepted:
+            self._witness.check(seen, self._sealer, head)
         self._files = self._sealer.open_list(head, listed)
 
-    async def _inventory(self, head: Head) -> tuple[list[str], list[str], list[str], bytes | None]:
-        """Return the names of marks, lists and pieces, none by this command yet, and the list of files."""
+    async def _inventory(self, head: Head) -> _Inventory:
+        """Return the names of marks, lists and pieces, none by this command yet, the list of files, and the note."""
         return await asyncio.gather(
             self._objects.names(MARKS),
             self._objects.names(LISTS),
             self._objects.names(PIECES),
             self._bytes(head.files),
+            self._read_witness(),
         )
+
+    async def _read_witness(self) -> Stored | None:
+        return None if self._witness is None else await self._witness.read()
 
     async def close(self) -> None:
         """Store all that has changed, and let go of the state."""
@@ -224,9 +273,7 @@ class StateMirror:
         self._sealer = Sealer.of_head(self._key, found.data)
         return self._sealer.open_head(found.data)
 
-    async def _take_hold(
-        self, notify: Callable[[str], None]
-    ) -> tuple[Head, asyncio.Task[tuple[list[str], list[str], list[str], bytes | None]]]:
+    async def _take_hold(self, notify: Callable[[str], None]) -> tuple[Head, asyncio.Task[_Inventory]]:
         """Be the holder; return the head, and its inventory, which is read while the hold is taken."""
         head = await self._read_head()
         seen, since = self._version, self._monotonic()
@@ -323,6 +370,14 @@ class StateMirror:
                 self._contents[path] = content[1]
                 self._open_files.add(path)
 
+    def when_stored(self, action: Callable[[], None]) -> None:
+        """As `durability.Mirror` has it."""
+        with self._guard:
+            if self._stored < self._noted:
+                self._actions.append(action)
+                return
+        action()
+
     async def stored(self) -> None:
         """Return when all that was noted before is stored under the hold of this command. Raises as the class.
 
@@ -353,8 +408,8 @@ class StateMirror:
 
     async def _store(self) -> None:
         with self._guard:
-            noted, directories, contents = self._noted, self._directories, self._contents
-            self._directories, self._contents = set(), {}
+            noted, directories, contents, actions = self._noted, self._directories, self._contents, self._actions
+            self._directories, self._contents, self._actions = set(), {}, []
         try:
             await self._store_changes(directories, contents)
         except Overtaken:
@@ -369,7 +424,10 @@ class StateMirror:
             self._failure = Bug("a change of the state was not stored")
             raise
         else:
-            self._stored = noted
+            with self._guard:
+                self._stored = noted
+            for action in actions:
+                action()
 
     async def _store_changes(self, directories: set[Path], contents: dict[str, bytes]) -> None:
         files = {path: one for path, one in self._files.files.items() if (self.root / path).parent.is_dir()}
@@ -396,6 +454,8 @@ class StateMirror:
             writes.create_task(self._write(name, content))
         async with self._heading:
             await self._swap(replace(self._head, generation=generation, files=name, digest=digest_of(content)))
+        if self._witness is not None:
+            await self._witness.note(self._sealer, self._head)
         self._files = listed
         self._cleaning = asyncio.create_task(self._clean(self._cleaning, generation, before.pieces - listed.pieces))
 

@@ -22,6 +22,7 @@ from audiencekit.text import install_extra
 T = TypeVar("T")
 
 ATTEMPTS: Final = 5
+BUCKET: Final = "the bucket of the state"  # in messages
 _FIRST_WAIT_SECONDS: Final = 0.2  # doubled after each failed attempt
 
 
@@ -41,17 +42,22 @@ class Stored:
     version: str
 
 
-class Objects(Protocol):
-    """A store of objects by name. Each method makes one attempt. Raises NotReached, and InputOutputFailed for good."""
+class Swaps(Protocol):
+    """Objects by name that are read and swapped. Each method makes one attempt. Raises NotReached, and
+    InputOutputFailed for good."""
 
     async def read(self, name: str) -> Stored | None:
         """Return the object, None when there is none."""
 
-    async def write(self, name: str, data: bytes) -> None:
-        """Write an object whatever is there."""
-
     async def swap(self, name: str, data: bytes, version: str | None) -> str:
         """Write an object that has `version`, or none at all for None; return the new version. Raises Overtaken."""
+
+
+class Objects(Swaps, Protocol):
+    """A store of such objects."""
+
+    async def write(self, name: str, data: bytes) -> None:
+        """Write an object whatever is there."""
 
     async def names(self, prefix: str) -> list[str]:
         """Return the names that begin with `prefix`, which ends in a slash."""
@@ -60,36 +66,25 @@ class Objects(Protocol):
         """Remove objects; those that are not there are passed over."""
 
 
-class Repeated:
-    """The same methods with several attempts each, over lost calls and lost answers. `sleep` takes seconds."""
+class SwapsRepeated:
+    """The same methods with several attempts each, over lost calls and lost answers. `sleep` takes seconds, `place` is
+    for messages."""
 
-    def __init__(self, objects: Objects, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        self._objects, self._sleep = objects, sleep
+    def __init__(self, swaps: Swaps, *, sleep: Callable[[float], Awaitable[None]], place: str) -> None:
+        self._swaps, self._sleep, self._place = swaps, sleep, place
 
     async def read(self, name: str) -> Stored | None:
-        """As of Objects."""
-        return await self._attempt(lambda: self._objects.read(name))
-
-    async def write(self, name: str, data: bytes) -> None:
-        """As of Objects."""
-        await self._attempt(lambda: self._objects.write(name, data))
-
-    async def names(self, prefix: str) -> list[str]:
-        """As of Objects."""
-        return await self._attempt(lambda: self._objects.names(prefix))
-
-    async def remove(self, names: Iterable[str]) -> None:
-        """As of Objects."""
-        await self._attempt(lambda: self._objects.remove(names))
+        """As of Swaps."""
+        return await self._attempt(lambda: self._swaps.read(name))
 
     async def swap(self, name: str, data: bytes, version: str | None) -> str:
-        """As of Objects; bytes that are there already were ours, since no two writers write the same."""
+        """As of Swaps; bytes that are there already were ours, since no two writers write the same."""
 
         async def attempt() -> str:
             try:
-                return await self._objects.swap(name, data, version)
+                return await self._swaps.swap(name, data, version)
             except Overtaken:
-                found = await self._objects.read(name)
+                found = await self._swaps.read(name)
                 if found is not None and found.data == data:
                     return found.version
                 raise
@@ -105,18 +100,38 @@ class Repeated:
             if number + 1 < ATTEMPTS:
                 await self._sleep(_FIRST_WAIT_SECONDS * 2**number)
         raise InputOutputFailed(
-            f"the bucket of the state cannot be used: {why} ({ATTEMPTS} attempts)",
+            f"{self._place} cannot be used: {why} ({ATTEMPTS} attempts)",
             hint="check the network and the bucket, then run the command again",
         )
 
 
-class BucketObjects:
-    """The objects below `address`, a bucket and a prefix. Raises as `open_bucket`."""
+class Repeated(SwapsRepeated):
+    """The same of all methods of Objects."""
 
-    def __init__(self, address: SourceAddress) -> None:
+    def __init__(self, objects: Objects, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        super().__init__(objects, sleep=sleep, place=BUCKET)
+        self._objects = objects
+
+    async def write(self, name: str, data: bytes) -> None:
+        """As of Objects."""
+        await self._attempt(lambda: self._objects.write(name, data))
+
+    async def names(self, prefix: str) -> list[str]:
+        """As of Objects."""
+        return await self._attempt(lambda: self._objects.names(prefix))
+
+    async def remove(self, names: Iterable[str]) -> None:
+        """As of Objects."""
+        await self._attempt(lambda: self._objects.remove(names))
+
+
+class BucketObjects:
+    """The objects below `address`, a bucket and a prefix, which messages call `place`. Raises as `open_bucket`."""
+
+    def __init__(self, address: SourceAddress, place: str = BUCKET) -> None:
         if importlib.util.find_spec("obstore") is None:
             raise UsageError("a state in a bucket needs the package obstore", hint=install_extra("cloud"))
-        self._store = open_bucket(address)
+        self._store, self._in_our_words = open_bucket(address), partial(_in_our_words, place)
         self._prefix = f"{address.path.strip('/')}/" if address.path.strip("/") else ""
 
     async def read(self, name: str) -> Stored | None:
@@ -127,21 +142,21 @@ class BucketObjects:
             answer = await obstore.get_async(self._store, self._prefix + name)
             return Stored(bytes(await answer.bytes_async()), _version_of(answer.meta))
 
-        found: Stored | None = await _in_our_words(call, missing=None)
+        found: Stored | None = await self._in_our_words(call, missing=None)
         return found
 
     async def write(self, name: str, data: bytes) -> None:
         """As of Objects."""
         import obstore
 
-        await _in_our_words(lambda: obstore.put_async(self._store, self._prefix + name, data, use_multipart=False))
+        await self._in_our_words(lambda: obstore.put_async(self._store, self._prefix + name, data, use_multipart=False))
 
     async def swap(self, name: str, data: bytes, version: str | None) -> str:
         """As of Objects."""
         import obstore
 
         mode: Any = "create" if version is None else json.loads(version)
-        answer = await _in_our_words(
+        answer = await self._in_our_words(
             lambda: obstore.put_async(self._store, self._prefix + name, data, mode=mode, use_multipart=False)
         )
         return _version_of(answer)
@@ -156,7 +171,7 @@ class BucketObjects:
                 found += [entry["path"].removeprefix(self._prefix) for entry in page]
             return found
 
-        found: list[str] = await _in_our_words(call)
+        found: list[str] = await self._in_our_words(call)
         return found
 
     async def remove(self, names: Iterable[str]) -> None:
@@ -164,7 +179,7 @@ class BucketObjects:
         import obstore
 
         for name in names:
-            await _in_our_words(partial(obstore.delete_async, self._store, self._prefix + name), missing=None)
+            await self._in_our_words(partial(obstore.delete_async, self._store, self._prefix + name), missing=None)
 
 
 def _version_of(meta: Any) -> str:
@@ -181,7 +196,7 @@ def _version_of(meta: Any) -> str:
 _RAISE: Final = object()
 
 
-async def _in_our_words(call: Callable[[], Awaitable[Any]], *, missing: Any = _RAISE) -> Any:
+async def _in_our_words(place: str, call: Callable[[], Awaitable[Any]], *, missing: Any = _RAISE) -> Any:
     """Return the result of `call`, `missing` for no object. Errors of obstore quote addresses and keys."""
     from obstore import exceptions
 
@@ -193,18 +208,18 @@ async def _in_our_words(call: Callable[[], Awaitable[Any]], *, missing: Any = _R
         if missing is not _RAISE:
             return missing
         failure: Exception = InputOutputFailed(
-            "the bucket of the state is not there", hint="create it, or check AUDIENCEKIT_STATE"
+            f"{place} is not there", hint="create it, or check the address in the environment"
         )
     except (exceptions.AlreadyExistsError, exceptions.PreconditionError, FileExistsError):
         failure = Overtaken()
     except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, PermissionError):
         failure = InputOutputFailed(
-            "the bucket of the state does not allow it",
+            f"{place} does not allow it",
             hint="the credentials of the environment must be allowed to read, write, list and delete below its prefix",
         )
     except (exceptions.NotSupportedError, NotImplementedError):
         failure = InputOutputFailed(
-            "the bucket of the state has no conditional writes: two commands could not know of each other",
+            f"{place} has no conditional writes: two commands could not know of each other",
             hint="keep the state in another bucket, or in a directory",
         )
     except Exception as error:

@@ -14,14 +14,15 @@ from typing import Any, Final
 
 from audiencekit.errors import CredentialsRefused, InputOutputFailed, UsageError
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
-from audiencekit.mirror.objects import BucketObjects
+from audiencekit.mirror.objects import BucketObjects, Swaps
 from audiencekit.mirror.records import Head, MirroredFile
+from audiencekit.mirror.witness import PLACE, FileObjects
 from audiencekit.process.programs import own_environment
 from audiencekit.settings import read_key, state_address
 from audiencekit.sources.remote.addresses import BUCKETS, SourceAddress
 from audiencekit.sources.remote.remote_file import LoopThread
 from audiencekit.state.directory import check_root
-from audiencekit.state.durability import STATE, mirrored
+from audiencekit.state.durability import STATE, WITNESS, is_bucket, mirrored
 from audiencekit.state.key_command import KeyCommand
 from audiencekit.state.keys import StateKey, parse_key
 
@@ -38,6 +39,10 @@ class _Door:
     def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
         """As `durability.Mirror` has it."""
         self._mirror.note(directory, content)
+
+    def when_stored(self, action: Callable[[], None]) -> None:
+        """As `durability.Mirror` has it."""
+        self._mirror.when_stored(action)
 
     async def stored(self) -> None:
         """As `durability.Mirror` has it."""
@@ -78,28 +83,32 @@ def _facts_of(kind: KindOfFile) -> dict[str, Any]:
 def begin_state(address: str, environment: Mapping[str, str] | None = None, *, content: Path | None = None) -> Head:
     """Make a state at `address`, empty or with the files of the directory `content`, and return its head.
 
-    Raises UsageError for no address of a bucket, CredentialsRefused without a state key, InputOutputFailed.
+    Its witness notes the head. Raises UsageError for no address of a bucket, CredentialsRefused without a state key,
+    InputOutputFailed.
     """
     environment = own_environment() if environment is None else environment
-    key = given_key(environment)
-    objects = BucketObjects(_bucket(address))
-    loop = LoopThread()
-    try:
-        return loop.run(StateMirror(objects, key, Path()).begin(content))
-    finally:
-        loop.close()
+    mirror = _mirror(address, environment, Path())
+    with contextlib.closing(LoopThread()) as loop:
+        return loop.run(mirror.begin(content))
+
+
+def accept_state(environment: Mapping[str, str] | None = None) -> Head:
+    """Have the witness note the present head of the state, after it was restored or got a witness. Raises as
+    `open_state`, and UsageError without a witness."""
+    environment = own_environment() if environment is None else environment
+    if not environment.get(WITNESS, "").strip():
+        raise UsageError(f"{WITNESS} names no witness", hint="set it to s3://BUCKET/PREFIX, gs://…, az://… or a path")
+    mirror = _mirror(state_address(environment), environment, Path())
+    with contextlib.closing(LoopThread()) as loop:
+        return loop.run(mirror.accept())
 
 
 def look_at_state(address: str, environment: Mapping[str, str] | None = None) -> StateSummary:
     """Return what the state at `address` holds, of which no file is read. Raises as `open_state`."""
     environment = own_environment() if environment is None else environment
-    key = given_key(environment)
-    objects = BucketObjects(_bucket(address))
-    loop = LoopThread()
-    try:
-        head, listed = loop.run(StateMirror(objects, key, Path()).look(_known_head(environment, address)))
-    finally:
-        loop.close()
+    mirror = _mirror(address, environment, Path())
+    with contextlib.closing(LoopThread()) as loop:
+        head, listed = loop.run(mirror.look(_known_head(environment, address)))
     kinds: dict[str, list[MirroredFile]] = {}
     for path, one in sorted(listed.files.items()):
         kinds.setdefault(path.partition("/")[0], []).append(one)
@@ -131,11 +140,9 @@ def open_state(
     environment = own_environment() if environment is None else environment
     if address is None or address == environment.get(STATE, "").strip():
         address = state_address(environment)
-    key = given_key(environment)
-    objects = BucketObjects(_bucket(address))
     with private_place() as place, contextlib.closing(LoopThread()) as loop:
         root = place / "state"
-        mirror = StateMirror(objects, key, root, patience_seconds=patience_seconds)
+        mirror = _mirror(address, environment, root, patience_seconds=patience_seconds)
         head = loop.run(mirror.open(hold=hold, notify=notify, least=_known_head(environment, address)))
         with mirrored(_Door(mirror, loop, address)) if hold else mirrored(_Unwritten(root, address)):
             try:
@@ -179,22 +186,48 @@ class _Unwritten:
     def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
         """Nothing is stored."""
 
+    def when_stored(self, action: Callable[[], None]) -> None:
+        """Call it at once: such a command changes nothing that lasts."""
+        action()
+
     async def stored(self) -> None:
         """Nothing is to be stored: such a command sends no people."""
 
 
+def _mirror(address: str, environment: Mapping[str, str], root: Path, **more: Any) -> StateMirror:
+    key, bucket, witness = given_key(environment), _bucket(address), _witness(environment, address)
+    return StateMirror(BucketObjects(bucket), key, root, witness=witness, **more)
+
+
 def _known_head(environment: Mapping[str, str], address: str) -> str:
     """Return the least head of the state that the environment names; of another one nothing is known."""
-    is_named = address == environment.get(STATE, "").strip()
-    return environment.get(HEAD_VARIABLE, "").strip() if is_named else ""
+    return _of_state(HEAD_VARIABLE, environment, address)
 
 
-def _bucket(address: str) -> SourceAddress:
+def _witness(environment: Mapping[str, str], address: str) -> Swaps | None:
+    """Return the place of the witness of the state that the environment names; another one has none."""
+    place = _of_state(WITNESS, environment, address)
+    if not place:
+        return None
+    if not is_bucket(place):
+        if not Path(place).is_absolute():
+            raise UsageError(f"{WITNESS} is no absolute path and no address", hint="give one of them")
+        return FileObjects(Path(place))
+    if place.rstrip("/") == address.rstrip("/"):
+        raise UsageError(f"{WITNESS} is the place of the state itself", hint="name another bucket, or a path")
+    return BucketObjects(_bucket(place, WITNESS), PLACE)
+
+
+def _of_state(variable: str, environment: Mapping[str, str], address: str) -> str:
+    return environment.get(variable, "").strip() if address == environment.get(STATE, "").strip() else ""
+
+
+def _bucket(address: str, variable: str = STATE) -> SourceAddress:
     if address.partition("://")[0] in BUCKETS:
         found = SourceAddress.read(address)
         if not found.query:
             return found
-    raise UsageError(f"{STATE} is no address of a bucket", hint="give s3://BUCKET/PREFIX, gs://… or az://…")
+    raise UsageError(f"{variable} is no address of a bucket", hint="give s3://BUCKET/PREFIX, gs://… or az://…")
 
 
 def given_key(environment: Mapping[str, str]) -> StateKey:

@@ -21,7 +21,7 @@ import orjson
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.state.directory import make_missing, user_directory
-from audiencekit.state.durability import is_mirrored
+from audiencekit.state.durability import is_mirrored, when_stored
 from audiencekit.state.files import is_ours, make_private_directory, others_may, read_file, replace_file
 
 _MACHINE: Final = Path("/etc/machine-id")
@@ -73,19 +73,33 @@ class Witness:
         return self._read(_name("identity", identity))
 
     def note(self, state_dir: Path, mark: Mark) -> bool:
-        """Whether both records say `mark` now, which was found to be no older than they."""
+        """Whether both records say `mark` now, which was found to be no older than they.
+
+        Those of a state in a bucket say it when the bucket has the memory, too: a kill before would make the last one
+        that it has look like an earlier one.
+        """
         if self._directory is None:
             return False
-        content = orjson.dumps(mark.to_json())
+        names = [_name("identity", mark.identity)]
+        if not is_mirrored(state_dir):  # the working copy of a bucket has another place each time
+            names.append(self._place_name(state_dir))
         try:
             make_missing(self._directory.parent)
             make_private_directory(self._directory)
-            replace_file(self._directory / _name("identity", mark.identity), content)
-            if not is_mirrored(state_dir):  # the working copy of a bucket has another place each time
-                replace_file(self._directory / self._place_name(state_dir), content)
         except (OSError, InputOutputFailed):  # a home that cannot be written, as in many containers
             return False
-        return True
+        content, written = orjson.dumps(mark.to_json()), [True]
+        paths = [self._directory / name for name in names]
+
+        def write() -> None:
+            try:
+                for path in paths:
+                    replace_file(path, content)
+            except (OSError, InputOutputFailed):
+                written[0] = False
+
+        when_stored(state_dir, write)
+        return written[0]
 
     def _read(self, name: str) -> Mark | None:
         if self._directory is None:

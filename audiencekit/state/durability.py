@@ -7,11 +7,12 @@ Nothing is noted and nothing waits where no directory is mirrored.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
 STATE: Final = "AUDIENCEKIT_STATE"
+WITNESS: Final = f"{STATE}_WITNESS"
 
 
 def is_bucket(place: str) -> bool:
@@ -27,6 +28,9 @@ class Mirror(Protocol):
 
     def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
         """Note that files of `directory` have changed; `content` is the name and the bytes of one that stays open."""
+
+    def when_stored(self, action: Callable[[], None]) -> None:
+        """Call `action` when all that was noted is stored, in any thread; never when it cannot be stored."""
 
     async def stored(self) -> None:
         """Return when all that was noted is stored. Raises AudiencekitError: then nothing may leave."""
@@ -60,6 +64,15 @@ def working_copy(address: str) -> Path | None:
 def is_mirrored(path: Path) -> bool:
     """Whether changes of `path` are noted."""
     return any(path.is_relative_to(mirror.root) for mirror in _MIRRORS)
+
+
+def when_stored(path: Path, action: Callable[[], None]) -> None:
+    """Call `action` when the changes of `path` are stored elsewhere, where they are to be, too; else at once."""
+    mirrors = [mirror for mirror in tuple(_MIRRORS) if path.is_relative_to(mirror.root)]
+    if mirrors:
+        mirrors[0].when_stored(action)
+    else:
+        action()
 
 
 async def store_changes() -> None:

@@ -66,7 +66,9 @@ def test_the_manifests_are_as_the_published_schemas_say(version: str) -> None:
         kubernetes_validate.validate(document, version, strict=True)
 
 
-IN_BUCKET = replace(RUN, bucket="s3://bucket/acme")
+IN_BUCKET = replace(
+    RUN, bucket={"AUDIENCEKIT_STATE": "s3://bucket/acme", "AUDIENCEKIT_STATE_WITNESS": "az://other/acme"}
+)
 
 
 def test_a_pod_whose_state_is_in_a_bucket_has_no_volume_for_it() -> None:
@@ -79,7 +81,7 @@ def test_a_pod_whose_state_is_in_a_bucket_has_no_volume_for_it() -> None:
     pod = documents[-1]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     settings = {each["name"]: each["value"] for each in container["env"]}
-    assert (settings["AUDIENCEKIT_STATE"], "AUDIENCEKIT_STATE_DIR" in settings) == ("s3://bucket/acme", False)
+    assert (IN_BUCKET.bucket.items() <= settings.items(), "AUDIENCEKIT_STATE_DIR" in settings) == (True, False)
     assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
     assert {each["name"] for each in pod["volumes"]} == {"lists", "secrets", "tmp"}
 
@@ -91,7 +93,7 @@ def test_a_workflow_whose_state_is_in_a_bucket_uses_no_cache() -> None:
     steps = workflow["jobs"]["run"]["steps"]
     assert not [step for step in steps if "cache" in step.get("uses", "") or "begun" in step.get("run", "")]
     (step,) = [step for step in steps if "audiencekit@" in step.get("uses", "")]
-    assert (step["with"]["extras"], step["env"]["AUDIENCEKIT_STATE"]) == ("cloud", "s3://bucket/acme")
+    assert (step["with"]["extras"], IN_BUCKET.bucket.items() <= step["env"].items()) == ("cloud", True)
     assert "AUDIENCEKIT_STATE_DIR" not in step["env"]
     assert workflow["on" if "on" in workflow else True]["workflow_dispatch"] is None
 
@@ -230,7 +232,7 @@ class Night:
 
     def kill_in_the_middle(self, process: subprocess.Popen[Any], state_dir: Path) -> None:
         """Kill it and its children when the first request has been answered."""
-        while not self._sent():
+        while not self.sent_to(self.service):
             assert process.poll() is None
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
@@ -243,10 +245,12 @@ class Night:
         env = {"AUDIENCEKIT_STATE_DIR": str(state_dir), "AUDIENCEKIT_KEY": STATE_KEY}
         states = [each["state"] for each in json.loads(run("runs", "--json", **env).stdout)]
         members = json.loads(self.service.get(f"/__members/{self.service.audience_id}"))["count"]
-        return (states, members, self._sent() in (3, 4)) == (["complete"], ROWS, True)
+        return (states, members, self.sent_to(self.service) in (3, 4)) == (["complete"], ROWS, True)
 
-    def _sent(self) -> int:
-        return sum(each["path"].endswith("/users") for each in json.loads(self.service.get("/__requests")))
+    @staticmethod
+    def sent_to(service: Service) -> int:
+        """Requests with people so far."""
+        return sum(each["path"].endswith("/users") for each in json.loads(service.get("/__requests")))
 
 
 def _begin(command: list[str], **more: Any) -> subprocess.Popen[Any]:
@@ -436,33 +440,84 @@ def test_the_pod_finishes_what_a_killed_run_began(run: Run, service: Service, op
     assert night.is_exact(run, open_folder / "copy")
 
 
+class Containers:
+    """Each is another user without a name and a home, on a read-only root with a temporary directory of its own."""
+
+    def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
+        self._folder, self._number, self._tmp = folder, 0, folder / "tmp"
+        self._env = {"PATH": os.defpath, "TMPDIR": str(self._tmp), **env}
+        (folder / "state").mkdir()
+        self._tmp.mkdir()
+        self._tmp.chmod(0o1777)
+
+    def begin(self, *arguments: str) -> subprocess.Popen[Any]:
+        """A command under way; the container before it is gone."""
+        entry = str(Path(sys.executable).with_name("audiencekit"))
+        if not os.path.isfile(entry):
+            pytest.skip("audiencekit is not installed as a command")
+        for left in self._tmp.iterdir():
+            shutil.rmtree(left)
+        self._number += 1
+        user = str(3_000_000 + 100 * os.getpid() + self._number)
+        roots = ":".join([sys.base_prefix, sys.prefix, str(ROOT)])
+        namespace = ["unshare", "--mount", "--propagation", "private", sys.executable, "-c", POD]
+        return _begin([*namespace, user, user, str(self._folder), roots, entry, *arguments], env=self._env)
+
+    def end_well(self, *arguments: str) -> bool:
+        """Whether a command succeeds, and leaves nothing."""
+        return _ends_well(self.begin(*arguments)) and list(self._tmp.iterdir()) == []
+
+
+@pytest.fixture
+def containers(service: Service, open_folder: Path) -> Iterator[Containers]:
+    """With a state in a bucket."""
+    with state_bucket() as bucket:
+        found = Containers(open_folder, {**bucket.env, **service.env})
+        if found.begin("state", "init").wait(timeout=PATIENCE_SECONDS) == IMPOSSIBLE:
+            pytest.skip("this machine allows no mount")
+        yield found
+
+
+def _write_people(folder: Path, numbers: range) -> str:
+    rows = [f"person{each}@example.com" for each in numbers]
+    (folder / "list.csv").write_text("\n".join(["email", *rows]) + "\n")
+    return str(folder / "list.csv")
+
+
+def _members(service: Service) -> int:
+    return int(json.loads(service.get(f"/__members/{service.audience_id}"))["count"])
+
+
 @pytest.mark.services
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root of Linux can be another user")
-def test_a_container_without_a_volume_goes_on_with_the_state_in_a_bucket(service: Service, open_folder: Path) -> None:
-    """Each time another user without a name and a home, on a read-only root with a temporary directory."""
-    entry = str(Path(sys.executable).with_name("audiencekit"))
-    if not os.path.isfile(entry):
-        pytest.skip("audiencekit is not installed as a command")
-    for name in ("state", "tmp"):
-        (open_folder / name).mkdir()
-    (open_folder / "tmp").chmod(0o1777)
-    roots = ":".join([sys.base_prefix, sys.prefix, str(ROOT)])
-    namespace = ["unshare", "--mount", "--propagation", "private", sys.executable, "-c", POD]
-    with state_bucket() as bucket:
-        env = {"PATH": os.defpath, "TMPDIR": str(open_folder / "tmp"), **bucket.env, **service.env}
+def test_a_container_without_a_volume_goes_on_with_the_state_in_a_bucket(
+    service: Service, open_folder: Path, containers: Containers
+) -> None:
+    """Each sync sends what has changed since the one before it."""
+    for number in range(1, 4):
+        source = _write_people(open_folder, range(number, ROWS))
+        assert containers.end_well("sync", source, "--audience", service.audience_id)
+        assert _members(service) == ROWS - number
 
-        def ended(number: int, *arguments: str) -> bool:
-            user = str(3_000_000 + os.getpid() + number)
-            process = _begin([*namespace, user, user, str(open_folder), roots, entry, *arguments], env=env)
-            if number == 0 and process.wait(timeout=PATIENCE_SECONDS) == IMPOSSIBLE:
-                pytest.skip("this machine allows no mount")
-            return _ends_well(process)
 
-        assert ended(0, "state", "init")
-        for number in range(1, 4):
-            rows = [f"person{each}@example.com" for each in range(number, ROWS)]
-            (open_folder / "list.csv").write_text("\n".join(["email", *rows]) + "\n")
-            assert ended(number, "sync", str(open_folder / "list.csv"), "--audience", service.audience_id)
-            members = json.loads(service.get(f"/__members/{service.audience_id}"))["count"]
-            assert members == len(rows)
-            assert list((open_folder / "tmp").iterdir()) == []
+@pytest.mark.slow
+@pytest.mark.services
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root of Linux can be another user")
+def test_containers_that_are_killed_twice_end_with_all_people(
+    service: Service, open_folder: Path, containers: Containers
+) -> None:
+    """The same command under its id; after each kill the next container waits until the dead one is taken for dead."""
+    source = _write_people(open_folder, range(ROWS))
+    words = ["upload", source, "--audience", service.audience_id, "--run-id", "nightly-1"]
+    words += ["--max-records-per-request", "50", "--concurrency", "1", "--json"]
+    service.order({"fault": 1, "where": "after_apply", "delay_seconds": 20, "times": 2, "match": {"path": "*/users"}})
+    for requests in (1, 2):
+        process = containers.begin(*words)
+        while Night.sent_to(service) < requests:
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    service.clear()
+    assert containers.end_well(*words)
+    assert (_members(service), Night.sent_to(service) <= 5) == (ROWS, True)

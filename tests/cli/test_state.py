@@ -118,6 +118,30 @@ def test_a_state_is_begun_once_and_shown(machines: Machines, bucket: StateBucket
     assert machines.run("runs", AUDIENCEKIT_STATE_HEAD=shown["head"]).returncode == 0
 
 
+def test_a_witness_notices_a_return_of_everything(machines: Machines, service: Service, bucket: StateBucket) -> None:
+    """In another bucket; a restored state is accepted by a person."""
+    witness = {"AUDIENCEKIT_STATE_WITNESS": "s3://lists/witness"}
+    send = ("upload", "list.csv", "--audience", service.audience_id)
+    unknown = machines.run(*send, **witness)
+    assert (unknown.returncode, _members(service)) == (74, 0)
+    assert "the witness knows nothing of this state" in unknown.stderr
+    accepted = machines.run("state", "accept", "--json", **witness)
+    assert (accepted.returncode, json.loads(accepted.stdout)["change"]) == (0, 1), accepted.stderr
+    early = {name: data for name, data in bucket.contents().items() if name.startswith("acme/")}
+    assert machines.run(*send, **witness).returncode == 0
+    assert sorted(name for name in bucket.names() if not name.startswith("acme/")) == ["witness/witness"]
+    for name in bucket.names():
+        if name.startswith("acme/"):
+            bucket.client.delete_object(Bucket="lists", Key=name)
+    for name, data in early.items():
+        bucket.client.put_object(Bucket="lists", Key=name, Body=data)
+    for arguments in (("runs",), send):
+        done = machines.run(*arguments, **witness)
+        assert (done.returncode, "it was rolled back" in done.stderr) == (3, True), done.stderr
+    assert machines.run("state", "accept", **witness).returncode == 0
+    assert machines.run(*send, **witness).returncode == 0
+
+
 def test_a_state_that_cannot_be_reached_sends_nothing(
     machines: Machines, service: Service, bucket: StateBucket
 ) -> None:
@@ -143,6 +167,19 @@ def test_lost_calls_and_answers_of_the_bucket_change_nothing(
         (("key", "rotate"), {}, "the objects in the bucket are sealed under the state key, too"),
         (("open",), {}, "its page would be removed at once"),
         (("runs",), {"AUDIENCEKIT_STATE_DIR": "/srv/state"}, "AUDIENCEKIT_STATE_DIR are both given"),
+        (("runs",), {"AUDIENCEKIT_STATE_WITNESS": "notes"}, "is no absolute path and no address"),
+        (("runs",), {"AUDIENCEKIT_STATE_WITNESS": "s3://lists/acme/"}, "is the place of the state itself"),
+        (
+            ("runs",),
+            {"AUDIENCEKIT_STATE_WITNESS": "sftp://lists/a"},
+            "AUDIENCEKIT_STATE_WITNESS is no address of a bucket",
+        ),
+        (
+            ("runs",),
+            {"AUDIENCEKIT_STATE": "", "AUDIENCEKIT_STATE_WITNESS": "s3://a/b"},
+            "AUDIENCEKIT_STATE names no bucket",
+        ),
+        (("state", "accept"), {}, "AUDIENCEKIT_STATE_WITNESS names no witness"),
         (("runs",), {"AUDIENCEKIT_KEY": ""}, "a state in a bucket needs its key from elsewhere"),
         (("runs",), {"AUDIENCEKIT_STATE": "https://lists.example/acme"}, "AUDIENCEKIT_STATE is no address of a bucket"),
         (("state", "show"), {"AUDIENCEKIT_STATE": "/srv/state"}, "AUDIENCEKIT_STATE names no bucket"),

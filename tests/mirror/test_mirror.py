@@ -16,7 +16,8 @@ import pytest
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, StateRefused
 from audiencekit.mirror import mirror as mirror_module
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
-from audiencekit.mirror.records import HEAD, LISTS, MARKS, PIECES
+from audiencekit.mirror.objects import Stored
+from audiencekit.mirror.records import HEAD, MARKS, PIECES
 from audiencekit.process.boot import boot_seconds
 from audiencekit.state.files import replace_file
 from audiencekit.state.keys import StateKey
@@ -124,6 +125,30 @@ async def test_a_second_holder_waits_for_a_dead_one_and_is_refused_by_a_living_o
     await fourth.open(hold=True)
     assert _files(fourth.root) == {}
     await fourth.close()
+
+
+async def test_a_holder_that_is_overtaken_while_it_reads_is_told_so(tmp_path: Path) -> None:
+    """The next one removes what it reads: that is no sign of an adversary."""
+    objects = await _begun(tmp_path)
+    await _changed(objects, tmp_path / "a", lambda mirror: _write(mirror, "forgotten", b"x"))
+    slow, reached, waiting = objects.clone(0, 1), asyncio.Event(), asyncio.Event()
+    read = slow.read
+
+    async def read_slowly(name: str) -> Stored | None:
+        if name.startswith(PIECES):
+            reached.set()
+            await waiting.wait()
+        return await read(name)
+
+    slow.read = read_slowly  # type: ignore[method-assign]
+    first = _mirror(slow, tmp_path / "first")
+    opening = asyncio.create_task(first.open(hold=True))
+    await reached.wait()
+    first._beating.cancel()  # type: ignore[union-attr]  # as on a machine that is suspended
+    await _changed(objects, tmp_path / "b", lambda mirror: _write(mirror, "forgotten", b"y"))
+    waiting.set()
+    with pytest.raises(AudienceBusy, match="has taken the state over"):
+        await opening
 
 
 async def test_a_holder_that_was_stopped_asks_before_it_sends(tmp_path: Path) -> None:
@@ -275,7 +300,10 @@ async def test_a_store_that_ignores_conditions_is_refused(tmp_path: Path) -> Non
 
 
 async def test_every_change_by_an_adversary_is_noticed(tmp_path: Path) -> None:
-    """500 edits, exchanges, cuts, removals and returns of earlier objects, and copies from another state."""
+    """500 times some edits, cuts, exchanges, removals, returns of earlier objects, and copies from another state.
+
+    The next command is refused, or the change was of an object that no head needs, and all files are as they were.
+    """
     states = []
     for name in ("own", "other"):
         objects = await _begun(tmp_path)
@@ -288,41 +316,54 @@ async def test_every_change_by_an_adversary_is_noticed(tmp_path: Path) -> None:
             history.append(dict(objects.objects))
         states.append(history)
     own, other = states
-    chance, missed = random.Random(48), []
+    last = {f"runs/{n}/f": b"%d 3" % n for n in range(3)}
+    chance, missed, refused = random.Random(48), [], 0
     for trial in range(500):
         now = dict(own[-1])
-        name = chance.choice([each for each in now if not each.startswith(MARKS) and each in _needed(now, own)])
-        data, number = now[name]
-        kind = chance.choice(["edit", "cut", "remove", "exchange", "earlier", "other"])
-        if kind == "edit":
-            place = chance.randrange(len(data))
-            now[name] = (data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :], number)
-        elif kind == "cut":
-            now[name] = (data[: chance.randrange(len(data))], number)
-        elif kind == "remove":
-            del now[name]
-        elif kind == "exchange":
-            same = [each for each in now if each.split("/")[0] == name.split("/")[0] and each != name]
-            if not same:
-                continue
-            now[name] = now[chance.choice(same)]
-        elif kind == "earlier":
-            now[HEAD] = chance.choice(own[:-1])[HEAD]
-        else:
-            source = other[-1]
-            now[name] = source[chance.choice([each for each in source if each.split("/")[0] == name.split("/")[0]])]
-        looking = _mirror(MemoryObjects(now), tmp_path / f"look{trial}")
+        while now == own[-1]:
+            kinds = [_change_one(now, own, other[-1], chance) for _ in range(chance.choice([1, 1, 2, 4]))]
+        opened = _mirror(MemoryObjects(dict(now)), tmp_path / f"next{trial}")
         try:
-            await looking.open(hold=False)
-            missed.append((kind, name))
+            await opened.open(hold=chance.random() < 0.5)
+            if _files(opened.root) != last or HEAD in _different(now, own[-1]):
+                missed.append(kinds)
+            await opened.close()
         except (StateRefused, InputOutputFailed):
-            pass
+            refused += 1
     assert missed == []
+    assert refused > 250
 
 
-def _needed(now: dict[str, tuple[bytes, int]], own: list[dict[str, tuple[bytes, int]]]) -> set[str]:
-    lists = sorted(name for name in now if name.startswith(LISTS))
-    return {HEAD, lists[-1], *(name for name in now if name.startswith(PIECES))}
+Bytes = dict[str, tuple[bytes, int]]
+
+
+def _change_one(now: Bytes, own: list[Bytes], other: Bytes, chance: random.Random) -> tuple[str, str]:
+    """Change an object as an adversary can, and return how."""
+    name = chance.choice([HEAD, *now])
+    data, number = now.get(name, (b"", 0))
+    kind = chance.choice(["edit", "cut", "remove", "exchange", "earlier", "other", "other name"])
+    if kind == "edit" and data:
+        place = chance.randrange(len(data))
+        now[name] = (data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :], number)
+    elif kind == "cut" and data:
+        now[name] = (data[: chance.randrange(len(data))], number)
+    elif kind == "remove":
+        now.pop(name, None)
+    elif kind == "exchange":
+        second = chance.choice(list(now))
+        now[name], now[second] = now[second], now.get(name, now[second])
+    elif kind == "earlier":
+        past = chance.choice(own[:-1])
+        name = chance.choice([HEAD, *past])
+        now[name] = past[name]
+    else:
+        found = chance.choice(list(other))
+        now[name if kind == "other" else found] = other[found]
+    return kind, name
+
+
+def _different(one: Bytes, two: Bytes) -> set[str]:
+    return {name for name in one.keys() | two.keys() if one.get(name) != two.get(name)}
 
 
 async def test_a_roll_back_of_everything_is_noticed_by_the_note_of_a_head(tmp_path: Path) -> None:

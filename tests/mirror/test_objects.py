@@ -15,21 +15,25 @@ from audiencekit.sources.remote.addresses import SourceAddress
 from audiencekit.state.keys import StateKey
 from tests.azurite import CONTAINER, azurite
 from tests.forms.servers import BUCKET
+from tests.mirror.gcs import cloud_storage
 from tests.mirror.servers import state_bucket
 from tests.mirror.stores import FakeClock, MemoryObjects
 
 At = Callable[[str], BucketObjects]
 
 
-@pytest.fixture(params=["s3", "az"])
+SERVERS = {"s3": (state_bucket, BUCKET), "az": (azurite, CONTAINER), "gs": (cloud_storage, BUCKET)}
+
+
+@pytest.fixture(params=list(SERVERS))
 def at(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[At]:
-    """The objects at a path, in a bucket of S3 (moto) and in a container of Azure (Azurite)."""
-    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "AZURITE_"))]:
+    """The objects at a path, in a bucket of S3 (moto), in a container of Azure (Azurite), and in a bucket of Google."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "AZURITE_", "GOOGLE_"))]:
         monkeypatch.delenv(name)
-    with state_bucket() if request.param == "s3" else azurite() as server:
-        for name, value in server.env.items():
-            monkeypatch.setenv(name, value)
-        name = BUCKET if request.param == "s3" else CONTAINER
+    serve, name = SERVERS[request.param]
+    with serve() as server:
+        for variable, value in server.env.items():
+            monkeypatch.setenv(variable, value)
         yield lambda path: BucketObjects(SourceAddress.read(f"{request.param}://{path or name + '/acme'}"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import audiencekit
 from audiencekit.errors import CredentialsRefused, InputOutputFailed, StateRefused, UsageError
 from audiencekit.mirror.opening import begin_state, look_at_state, open_state
+from audiencekit.selection.erasure_witness import Mark, Witness
 from audiencekit.settings import load_settings
 from audiencekit.state.durability import store_changes
 from audiencekit.state.files import replace_file, sync_directory
@@ -59,6 +61,21 @@ def test_a_change_is_stored_before_a_request_may_leave(empty: Path, objects: Mem
     objects.losses, objects.objects = 0.0, kept
     with open_state(hold=False):
         assert (load_settings().state_dir / "begun").read_bytes() == b"sent"
+
+
+def test_a_note_of_the_erased_people_waits_for_the_bucket(empty: Path, tmp_path: Path) -> None:
+    """A kill before would make the last memory in the bucket look like an earlier one, on this machine for good."""
+    witness, mark = Witness(tmp_path / "witness", "machine"), Mark(identity="a", serial=2, keys=1, digest="00")
+    with open_state():
+        place = load_settings().state_dir
+        _write(b"tags")
+        assert witness.note(place, mark)
+        assert witness.of_identity("a") is None
+        asyncio.run(store_changes())
+        assert witness.of_identity("a") == mark
+    with open_state(hold=False):
+        assert witness.note(load_settings().state_dir, replace(mark, serial=3))
+        assert witness.of_identity("a") == replace(mark, serial=3)
 
 
 def test_a_look_changes_nothing(empty: Path, objects: MemoryObjects) -> None:

@@ -127,7 +127,7 @@ def airflow_environment(home: Path, service: Service) -> dict[str, str]:
         "AIRFLOW_CONN_AUDIENCEKIT_DEFAULT": service.connection(),
         "AUDIENCEKIT_STATE_DIR": str(home / "state"),
         "AUDIENCEKIT_ALLOW_HOST": f"{service.place} {NO_SERVICE}",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")])),
         "PYTHONWARNINGS": "ignore",
         # Otherwise the facts of a state directory there would be those of an earlier run at the same path.
         "XDG_DATA_HOME": str(home / "data"),

@@ -35,6 +35,7 @@ from tests.integrations.airflow.conftest import (
     wait_for,
     write_list,
 )
+from tests.mirror.servers import state_bucket
 from tests.moments import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.integrations
@@ -289,6 +290,53 @@ def test_a_deferrable_upload_that_is_killed_twice(
         assert [each["name"] for each in end["inputs"]] == [str(source)]
         assert [each["name"].rpartition("/")[2] for each in end["outputs"]] == [audience_id]
         assert end["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == MANY
+
+
+def test_an_upload_on_empty_machines_is_killed_twice(
+    airflow: Call, airflow_environment: dict[str, str], service: Service, home: Path, tmp_path: Path
+) -> None:
+    """Each time in a new empty directory, with the state in a bucket: each person is in the audience once.
+
+    For Airflow 3 each of these commands is another DAG run, so that it does not go on with the run of the one before.
+    """
+    audience_id = service.make_audience("Empty machines", home / "former")
+    source = write_list(home / "empty.csv", range(400_000, 400_000 + MANY))
+    command = [
+        "-m",
+        "airflow",
+        "dags",
+        "test",
+        "trial",
+        "2026-02-10",
+        "-c",
+        _config(source=source, audience=audience_id),
+    ]
+    with state_bucket() as bucket:
+        environment = airflow_environment | bucket.env
+        environment["AIRFLOW_CONN_AUDIENCEKIT_DEFAULT"] = service.connection(concurrency=1)
+        del environment["AUDIENCEKIT_STATE_DIR"]
+
+        def begin(name: str, *words: str) -> subprocess.Popen[str]:
+            (tmp_path / name).mkdir()
+            own = dict.fromkeys(("HOME", "TMPDIR", "XDG_DATA_HOME"), str(tmp_path / name))
+            with (tmp_path / f"{name}.log").open("w") as log:
+                return subprocess.Popen(
+                    [sys.executable, *words], env=environment | own, cwd=tmp_path / name, stdout=log, stderr=log,
+                    text=True, start_new_session=True,
+                )  # fmt: skip
+
+        assert begin("first", "-m", "audiencekit", "state", "init").wait(timeout=PATIENCE_SECONDS) == 0
+        service.ask("/__faults", [SLOW | {"times": 2}])
+        before = service.uploads()
+        for number in (1, 2):
+            process = begin(f"killed{number}", *command)
+            wait_for(lambda: process.poll() is not None or service.uploads() >= before + number)  # noqa: B023
+            assert process.poll() is None, (tmp_path / f"killed{number}.log").read_text()[-3_000:]
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        service.ask("/__faults", [])
+        assert begin("last", *command).wait(timeout=PATIENCE_SECONDS) == 0
+    assert service.emails(audience_id) == hashes_of(range(400_000, 400_000 + MANY))
 
 
 def test_a_printed_dag_fills_the_audiences_of_its_setup(airflow: Call, service: Service, home: Path) -> None:
