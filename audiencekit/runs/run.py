@@ -130,13 +130,20 @@ class Run:
     events: RunEvents = field(default_factory=RunEvents, repr=False)
     audit: RunAudit | None = field(default=None, repr=False)
 
-    def is_as_asked(self, paths: tuple[FilePath, ...], arguments: RunArguments, settings: Settings) -> bool:
+    def is_as_asked(
+        self,
+        paths: tuple[FilePath, ...],
+        target: Target,
+        keywords: Keywords,
+        settings: Settings,
+        only_rejected: str | None = None,
+    ) -> bool:
         """Whether it was begun with these arguments, for this account. The content of the source is not compared."""
         return (
             self.facts.sources == [stored_path(path) for path in paths]
-            and self.facts.target == arguments.target
-            and self.facts.keywords == arguments.keywords
-            and self.facts.only_rejected == arguments.options.only_rejected
+            and self.facts.target == target
+            and self.facts.keywords == keywords
+            and self.facts.only_rejected == only_rejected
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
             and self.facts.address == settings.address
         )

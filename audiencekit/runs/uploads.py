@@ -163,7 +163,8 @@ class NamedRun:
         with ExitStack() as stack:
             run = reopen_run(run_id, self._settings, stack, self.sources)
             report = ended(run)
-            if not run.is_as_asked(self.sources, self.arguments, self._settings):
+            asked, options = self.arguments, self.arguments.options
+            if not run.is_as_asked(self.sources, asked.target, asked.keywords, self._settings, options.only_rejected):
                 return None
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")

@@ -48,7 +48,7 @@ class Row:
 
     @property
     def key_set(self) -> bytes:
-        """What the service has of the row; empty for nothing."""
+        """The identifiers that the service has of the row; empty without any."""
         keys = [
             make_key(tag, sha256(cell.valid.encode()).hexdigest())
             for tag, cell in ((EMAIL, self.email), (PHONE_NUMBER, self.phone))
