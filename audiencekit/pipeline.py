@@ -60,7 +60,7 @@ def check(
     terms = PlanTerms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
     if doctor:
         terms = replace(terms, options=replace(terms.options, examines=True))
-    sealing = None if seal_rejections is None else Sealing.of_check(settings.state_dir, seal_rejections)
+    sealing = None if seal_rejections is None else Sealing.of_check(settings, seal_rejections)
     return preview(source, terms, rejections=rejections, progress=progress_or_default(progress), sealing=sealing)
 
 
@@ -96,7 +96,8 @@ async def upload_async(source: AnySource, *, audience: str, **keywords: Unpack[U
     be resumed. Raises AudienceBusy while another run works on the audience. `limiter` replaces the rate limiter of the
     settings. `keep_spool` keeps the records, sealed, until the run has ended, so that `resume` does not need the
     source. `seal_rejections` is a recipient of age: the rows with a rejection are encrypted for it
-    (docs/commands/rejections.md).
+    (docs/commands/rejections.md). `only_rejected` is a complete upload to the same audience: only the rows that it
+    rejected and that are valid now are sent (docs/commands/upload.md). Raises PlanRefused where that is not proved.
 
     A caller that may be restarted gives its own `run_id` (see `named`). The next call with it finishes a run that has
     not ended, or returns the report of a complete one, and nothing is sent twice. When the arguments or the content of

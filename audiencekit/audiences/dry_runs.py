@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -35,7 +36,12 @@ from audiencekit.reporting.progress import Progress, Stoppable, progress_or_defa
 from audiencekit.reporting.report import Plan
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.first_pass import in_thread
+from audiencekit.runs.keywords import RunOptions
+from audiencekit.runs.only_rejected import RejectedRun, plan_repaired
+from audiencekit.runs.run import RunArguments
 from audiencekit.runs.start import audience_id_of, look_at_target
+from audiencekit.runs.store import new_run_id
+from audiencekit.runs.uploads import with_rejected_run
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 from audiencekit.state.keys import existing_state_key
@@ -175,6 +181,7 @@ async def plan_upload_async(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
+    only_rejected: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
     """Return the plan of the run that `upload_to` would make. The target is checked; nothing is sent or stored.
@@ -182,13 +189,21 @@ async def plan_upload_async(
     Raises the errors of `upload_to` from before its first request, but for those in the plan's `refusals`.
     """
     source, settings, progress = items_of(source), settings or load_settings(), progress_or_default(progress)
-    read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)
+    plain = plain_keywords(keywords, few_people=settings.few_people)
+    read_keywords(plain, settings.profile)
+    options = with_rejected_run(RunOptions.of(settings=settings, progress=progress, only_rejected=only_rejected))
+    run = RunArguments(source=source, target=target, keywords=plain, options=options)
     session = target.connect(settings)
     check_identifier(target.destination.words.noun, target.id)
 
     def plan_source(progress: Progress) -> Plan:
         terms = PlanTerms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
         terms = replace(terms, members=known_members(target, settings))
-        return preview(source, terms, rejections=rejections, progress=progress)
+        if options.only_rejected is None:
+            return preview(source, terms, rejections=rejections, progress=progress)
+        rejected = RejectedRun.of(run.facts(new_run_id(time.time()), datetime.now(UTC)), settings)
+        with ExitStack() as stack:
+            resources = PlanResources(stack=stack, progress=progress, rejections=rejections)
+            return to_plan(plan_repaired(rejected, source, terms, resources)[0])
 
     return await look_and_plan(session, progress, plan_source)

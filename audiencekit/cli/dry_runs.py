@@ -116,6 +116,12 @@ def refuse_named_dry_run(run_id: str | None) -> None:
         raise UsageError("--run-id and --dry-run exclude each other: a dry run keeps no run", hint=hint)
 
 
+def refuse_sealing_dry_run(recipient: str | None) -> None:
+    """Raises UsageError where a dry run, which keeps nothing, is to seal rejections."""
+    if recipient is not None:
+        raise UsageError("a dry run keeps nothing", hint="`check` with `seal_rejections=` sends nothing, and seals")
+
+
 def _divided(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     leaving = {name: given[name] for name in _LEAVING}
     return leaving, {name: value for name, value in given.items() if name not in leaving}

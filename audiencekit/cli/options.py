@@ -394,7 +394,7 @@ def rejections_option(function: F) -> F:
 
 seal_rejections_option = result_option(
     "--seal-rejections", metavar="RECIPIENT",
-    help="Keep the rows with a rejection, encrypted with age for RECIPIENT (age1…): `rejections open` shows them.",
+    help="Keep rows with a rejection, encrypted for RECIPIENT (age1… or `state`): `rejections open` shows them.",
 )  # fmt: skip
 
 

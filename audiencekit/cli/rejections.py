@@ -34,9 +34,10 @@ def open_rejections(file: str, identity_file: str | None, out: str | None) -> No
 
     FILE is the id of a run or of a check, `last`, or the path of a sealed file. Each row is a line of JSON.
     """
-    from audiencekit.reporting.sealed_rejections import find_sealed, open_sealed, write_opened
+    from audiencekit.reporting.sealed_rejections import find_sealed, identities_of_state, open_sealed, write_opened
 
-    rows = open_sealed(find_sealed(command_settings().state_dir, file), identity_file)
+    settings = command_settings()
+    rows = open_sealed(find_sealed(settings.state_dir, file), identity_file, identities_of_state(settings))
     if out is None:
         for row in rows:
             say(row.unwrap())

@@ -127,7 +127,7 @@ def report(run: str, whole: bool, html: str | None, share: bool, own: bool, as_j
     RUN is an id, the beginning of one, or `last`.
     """
     from audiencekit.audiences.match_rate import find_in_history
-    from audiencekit.runs.reports import read_report
+    from audiencekit.runs.reports import read_report, with_repairs
     from audiencekit.state.keys import known_state_key
 
     require_page(html, share=share, own=own, all=whole)
@@ -149,6 +149,7 @@ def report(run: str, whole: bool, html: str | None, share: bool, own: bool, as_j
         return
     try:
         document = read_report(settings.state_dir, run_id, known_state_key(settings.state_dir, settings.key))
+        document = with_repairs(settings.state_dir, document)
     except InputOutputFailed as error:
         if error.document is None:
             raise

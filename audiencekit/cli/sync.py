@@ -8,7 +8,7 @@ import click
 
 from audiencekit.cli.command_help import Command, judgement_option, plan_option
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, refuse_offline_sending
+from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, refuse_offline_sending, refuse_sealing_dry_run
 from audiencekit.cli.notifying import notify_options
 from audiencekit.cli.options import (
     SHARE,
@@ -17,6 +17,7 @@ from audiencekit.cli.options import (
     json_option,
     offline_option,
     rejections_option,
+    seal_rejections_option,
     source_options,
     suppression_options,
     sync_options,
@@ -123,6 +124,7 @@ def _text(found: Expiry) -> str:
 @sync_options
 @suppression_options
 @rejections_option
+@seal_rejections_option
 @service_options
 @pace_options
 @notify_options
@@ -154,6 +156,7 @@ def sync(
     """
     refuse_offline_sending(offline=offline, dry_run=given["dry_run"])
     if given.pop("dry_run"):
+        refuse_sealing_dry_run(given.pop("seal_rejections"))
         given |= {"as_json": as_json, "account_id": account_id, "profile": profile}
         foresee_sync(source, audience, given, offline=offline)
 

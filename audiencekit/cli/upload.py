@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.command_help import Command
+from audiencekit.cli.command_help import Command, result_option
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.dry_runs import foresee_resumption, foresee_upload, refuse_named_dry_run
+from audiencekit.cli.dry_runs import foresee_resumption, foresee_upload, refuse_named_dry_run, refuse_sealing_dry_run
 from audiencekit.cli.erasure import resume_erasure, show_receipt
 from audiencekit.cli.notifying import notify_options
 from audiencekit.cli.options import (
@@ -36,7 +36,6 @@ from audiencekit.cli.sending_commands import (
     service_options,
 )
 from audiencekit.cli.settings import audience_id_of, audience_option
-from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
@@ -57,6 +56,11 @@ if TYPE_CHECKING:
 @suppression_options
 @rejections_option
 @seal_rejections_option
+@result_option(
+    "--only-rejected",
+    metavar="RUN",
+    help="Send only rows that RUN rejected and that are valid now, from the repaired list or the opened file.",
+)
 @keep_spool_option
 @run_id_option
 @service_options
@@ -73,6 +77,7 @@ def upload(
     as_json: bool,
     rejections: str | None,
     seal_rejections: str | None,
+    only_rejected: str | None,
     keep_spool: bool,
     run_id: str | None,
     account_id: str | None,
@@ -93,9 +98,9 @@ def upload(
     """
     if given.pop("dry_run"):
         refuse_named_dry_run(run_id)
-        if seal_rejections is not None:
-            raise UsageError("a dry run keeps nothing", hint="`check` with `seal_rejections=` sends nothing, and seals")
+        refuse_sealing_dry_run(seal_rejections)
         given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
+        given["only_rejected"] = only_rejected
         foresee_upload(source, audience, given)
 
     async def work(settings: Settings, progress: Progress) -> Report:
@@ -106,7 +111,8 @@ def upload(
         _tell_of_sync(settings, audience_id)
         return await upload_async(
             source, audience=audience_id, settings=settings, rejections=rejections, progress=progress,
-            keep_spool=keep_spool, run_id=run_id, seal_rejections=seal_rejections, **keywords,
+            keep_spool=keep_spool, run_id=run_id, seal_rejections=seal_rejections, only_rejected=only_rejected,
+            **keywords,
         )  # fmt: skip
 
     send(

@@ -90,6 +90,8 @@ class PlannedRun(PlannedRequests):
     suppression: tuple[ReadList, ...] = ()
     shared: SharedOutcome | None = None
     people_changed: int = 0  # who are put into an audience or taken out
+    rejected_before: int | None = None  # rows that the run rejected whose repaired rows are sent
+    repair_notes: tuple[str, ...] = ()
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -127,7 +129,7 @@ class PlannedRun(PlannedRequests):
         """Notes to read before anything is sent: causes of lost matches, and effects that people may not expect."""
         updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
         done = self.destination.notes(updates=updates, deletes=deletes, suppressing=self.options.suppresses)
-        return self.suppression_notes + self.small_losses + self.few_notes + done
+        return self.repair_notes + self.suppression_notes + self.small_losses + self.few_notes + done
 
     @property
     def few_notes(self) -> tuple[str, ...]:
@@ -159,6 +161,7 @@ class PlannedRun(PlannedRequests):
             duplicate=self.selection.duplicates,
             superseded=self.selection.superseded,
             suppressed=self.selection.suppressed,
+            unchanged=self.selection.unchanged,
             pending=self.records - sent - refused,
         )
 

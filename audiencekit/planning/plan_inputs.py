@@ -21,6 +21,7 @@ from audiencekit.reporting.progress import NoProgress, Progress, ReadingProgress
 from audiencekit.reporting.sealed_rejections import Sealing
 from audiencekit.selection.erased_people import memories_of
 from audiencekit.selection.key_sets import KeyMemory
+from audiencekit.selection.row_tags import RejectedListener
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.sources.source import Source
@@ -84,9 +85,9 @@ class PlanTerms:
 class PlanResources:
     """The resources for making a plan. `stack` closes the files that it opens; records are in `spool_dir`, sealed.
 
-    Rejections are written to `rejections`, and their rows are sealed by `sealing`. `on_records` is called with the
-    records of every batch, in the order of the source, and with the places of those without consent; `on_suppressed`
-    with the records of suppression sources.
+    Rejections are written to `rejections`, their rows are sealed by `sealing`, and `rejected` is told of them.
+    `on_records` is called with the records of every batch, in the order of the source, and with the places of those
+    without consent; `on_suppressed` with the records of suppression sources.
     `kept_spool`, an empty spool, is filled with all that `plan_kept` needs of the source. Without `keeps_records` the
     plan is only looked at: its records are not stored, nor their hashes where the plan can be made without them.
     """
@@ -96,6 +97,7 @@ class PlanResources:
     spool_dir: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
     rejections: FilePath | None = None
     sealing: Sealing | None = None
+    rejected: RejectedListener | None = None
     on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
     kept_spool: KeptSpool | None = None

@@ -46,7 +46,7 @@ from audiencekit.selection.selection import Selection
 from audiencekit.selection.shared_values import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
-from audiencekit.sources.source import open_source
+from audiencekit.sources.source import Source, open_source
 from audiencekit.state.spool import KeptSpool, SealedFile, Spool
 
 # --- Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent ---
@@ -69,6 +69,12 @@ def plan_run(
     that it compares. Raises SourceRefused for a source that cannot be read to its end. A source that was read but must
     not be sent gives a plan with `refusals`.
     """
+    opened = open_planned(source, terms, resources)
+    return plan_opened(opened, terms, resources, tagger=tagger, revise=revise)
+
+
+def open_planned(source: AnySource, terms: PlanTerms, resources: PlanResources) -> Source:
+    """Return the source, looked at and mapped. Raises for one that fits neither the options nor the destination."""
     paths = tuple(os.fspath(path) for path in paths_among(source))
     refuse_options(terms.options, paths, terms.destination)
     refuse_written_over((*paths, *terms.options.suppress), resources.rejections)
@@ -76,12 +82,25 @@ def plan_run(
     puts_in = terms.destination.suppresses and terms.options.operation_type == "Update"
     opened = open_source(source, replace(terms.options.source, puts_in=puts_in))
     refuse_other_kinds(opened.mapping, terms.destination)
+    return opened
+
+
+def plan_opened(
+    opened: Source,
+    terms: PlanTerms,
+    resources: PlanResources,
+    *,
+    tagger: Tagger | None = None,
+    revise: Revise | None = None,
+    choose: Choose | None = None,
+) -> PlannedRun:
+    """Do the same as `plan_run` for a source that is open. `choose` leaves records out of those that would be sent."""
     gathered, lists = begin_plan(opened.mapping, terms, resources, spool=resources.kept_spool, tagger=tagger)
     spool_writer = None if resources.kept_spool is None else SpoolWriter(resources.kept_spool, gathered.scratch)
-    with Listeners(resources.rejections, resources.on_records, resources.sealing) as listeners:
+    with Listeners(resources.rejections, resources.on_records, resources.sealing, resources.rejected) as listeners:
         batches = read_batches(
             opened, terms.options, terms.form, gathered.keysets, gathered.spool,
-            with_chunks=resources.on_records is not None, with_rejected=resources.sealing is not None,
+            with_chunks=resources.on_records is not None, sealing=resources.sealing, rejected=resources.rejected,
         )  # fmt: skip
         reading = resources.reading(opened)
         for batch in batches:
@@ -96,7 +115,7 @@ def plan_run(
         shared = leave_out_shared_values(gathered, found.mapping, terms, listeners, resources.progress)
     if listeners.sealed is not None:
         resources.progress.tell(listeners.sealed.in_words())
-    return assemble(found, gathered, shared, terms, lists, revise=revise)
+    return assemble(found, gathered, shared, terms, lists, revise=revise, choose=choose)
 
 
 def plan_kept(spool: KeptSpool, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
@@ -186,6 +205,8 @@ def _keeps_records(mapping: ColumnMapping, terms: PlanTerms, resources: PlanReso
 
 # Chooses what is sent of what was gathered, in the place of what pass one chose.
 Revise: TypeAlias = Callable[[BatchResults, Selection, PlanTimes], Selection]
+# Leaves out some of what was chosen. Raises Refused.
+Choose: TypeAlias = Callable[[BatchResults, Selection], Selection]
 
 
 def assemble(
@@ -196,6 +217,7 @@ def assemble(
     lists: tuple[ReadList, ...],
     *,
     revise: Revise | None = None,
+    choose: Choose | None = None,
 ) -> PlannedRun:
     """Return the plan of all that was gathered, without the `shared` values."""
     options, times = terms.options, terms.times
@@ -204,6 +226,8 @@ def assemble(
     alone = no_records_left(selection, options, consent)  # of all that were read, not only of those to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
+    if choose is not None:
+        selection = choose(gathered, selection)
     layout, requests = gathered.plan(selection)
     changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
     warnings = source.warnings + warnings_of(lists) + find_losses(gathered.tally, source.mapping)

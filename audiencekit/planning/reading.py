@@ -35,6 +35,7 @@ from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.reporting.sealed_rejections import SealedRejections, Sealing
 from audiencekit.selection import tags as taggedrows
 from audiencekit.selection.key_sets import KeySets, TaggedBatch
+from audiencekit.selection.row_tags import RejectedListener, RowTags, tag_rejected
 from audiencekit.selection.selection import NEIGHBOURS, Selection, SelectionLayout
 from audiencekit.selection.shared_values import Candidates, Pairs, candidates_at, candidates_in_records
 from audiencekit.selection.tag_arrays import Places, Slots
@@ -57,7 +58,8 @@ class ReadBatch:
 
     `user_bytes` are the bytes of each user without its comma. `chunk` has its records if a listener wants them; they
     are in the spool, too. `refusing` says of each record whether it is put in without consent; None where no column
-    holds consent. `rejected` are the rows that have a rejection, if they are to be sealed.
+    holds consent. `sealed` are the rows that have a rejection, if they are to be sealed,
+    and `rejected` are these rows with the tags of their records, if a listener wants them.
     """
 
     chunk: RecordChunk | None
@@ -66,7 +68,8 @@ class ReadBatch:
     user_bytes: Sizes = field(repr=False)
     tagged: TaggedBatch
     refusing: Bools | None = field(default=None, repr=False)
-    rejected: RejectedRows | None = None
+    sealed: RejectedRows | None = None
+    rejected: RowTags | None = None
 
 
 def read_batches(
@@ -77,12 +80,14 @@ def read_batches(
     spool: BatchSpool,
     *,
     with_chunks: bool = False,
-    with_rejected: bool = False,
+    sealing: Sealing | None = None,
+    rejected: RejectedListener | None = None,
     workers: int | None = None,
 ) -> Iterator[ReadBatch]:
     """Return all batches, in the order of the source, prepared by `workers` threads (by default one a core).
 
-    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`, its rejected rows only `with_rejected`.
+    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`, its rejected rows only for `sealing`,
+    and their tags only where `rejected` is told of them.
     """
     numbers = count()
 
@@ -93,7 +98,12 @@ def read_batches(
             batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent,
             examine=examine if options.examines else None,
         )  # fmt: skip
-        rejected = rejected_rows(batch, source.mapping, prepared.rejections) if with_rejected else None
+        has_rejected = prepared.rejections.num_rows > 0
+        sealed = tags = None
+        if sealing is not None and has_rejected:
+            sealed = rejected_rows(batch, source.mapping, prepared.rejections, sealing.prove)
+        if rejected is not None and has_rejected:
+            tags = tag_rejected(prepared.records, prepared.rejections, rejected.tagger)
         del batch  # every thread has a batch: what it is not needed for any more would be there as often
         sizes = form.measure(prepared.records)
         tagged = keysets.tag(prepared.records, prepared.refusing)
@@ -106,7 +116,8 @@ def read_batches(
             sizes,
             tagged,
             prepared.refusing,
-            rejected,
+            sealed,
+            tags,
         )
         del prepared
         spool.seal(number, chunk, rows)
@@ -122,15 +133,17 @@ def read_batches(
 
 
 class Listeners:
-    """The listeners of every batch, in order: the file of rejections, the sealed one, and the caller's function for the
-    records."""
+    """The listeners of every batch, in order: the file of rejections, the sealed one, the listener for rejected rows,
+    and the caller's function for the records."""
 
     def __init__(
         self,
         rejections: str | os.PathLike[str] | None,
         on_records: OnRecords | None,
         sealing: Sealing | None = None,
+        rejected: RejectedListener | None = None,
     ) -> None:
+        self._rejected = rejected
         self._file = RejectionsFile(Path(rejections)) if rejections else None
         self.sealed = SealedRejections(sealing) if sealing else None
         self._on_records = on_records
@@ -150,8 +163,10 @@ class Listeners:
     def on_batch(self, batch: ReadBatch) -> None:
         """Pass the next batch on."""
         self.on_rejections(batch.rejections)
-        if self.sealed and batch.rejected is not None:
-            self.sealed.add(batch.rejected)
+        if self.sealed and batch.sealed is not None:
+            self.sealed.add(batch.sealed)
+        if self._rejected and batch.rejected is not None:
+            self._rejected.add(batch.rejected)
         if self._on_records and batch.chunk is not None:
             self._on_records(batch.chunk, batch.refusing)
 

@@ -22,6 +22,9 @@ COUNTRY: Final = "country"
 OPERATION: Final = "operation"
 CONSENT: Final = "consent"
 GROUP: Final = "group"
+REJECTIONS: Final = "rejections"
+PROOF: Final = "proof"
+OPENED: Final = (ROW, PROOF, REJECTIONS)  # the columns by which opened rejections of a run are known
 IS_DELETE: Final = "is_delete"
 
 # A rejection: never a value. `column` is a name that may be shown, null when the whole row is meant.
@@ -105,7 +108,8 @@ class ColumnMapping:
     """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it.
 
     `are_calling_codes` says that the cells of the country column are calling codes, with a plus or without. Blank cells
-    of the fields `filled_down` are as those above them, up to a row with a cell in the column `group`.
+    of the fields `filled_down` are as those above them, up to a row with a cell in the column `group`. `proof` is that
+    of the proofs in opened rejections of a run.
     """
 
     columns: tuple[MappedColumn, ...]
@@ -118,6 +122,7 @@ class ColumnMapping:
     are_calling_codes: bool = False
     filled_down: tuple[str, ...] = ()
     group: int | None = None
+    proof: int | None = None
 
     @property
     def words(self) -> dict[int, str | None]:
@@ -133,6 +138,7 @@ class ColumnMapping:
             OPERATION: (self.operation, self.operation_name),
             CONSENT: (self.consent, self.consent_name),
             GROUP: (self.group, None if self.group is None else f"column{self.group + 1}"),
+            PROOF: (self.proof, PROOF),
         }
         return {field: (position, name) for field, (position, name) in fields.items() if position is not None}
 

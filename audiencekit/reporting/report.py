@@ -200,7 +200,8 @@ class Report:
     requests whose count by the service differs from the records sent. `audience_name` is the name when the run began,
     if known. `source_names` are the names of the files, without directories. `pace` counts the requests that ended in
     each time step of the last sending, and `earlier_paces` those of the sendings before a `resume`. `warnings` are the
-    large losses of the plan.
+    large losses of the plan. `repair_of` names the run whose rejected rows were sent after a repair, with the number of
+    these rows; `repairs` are the runs that did so with rows of this one.
     """
 
     run_id: str
@@ -237,6 +238,8 @@ class Report:
     pace: dict[str, Any] = field(default_factory=dict)
     earlier_paces: tuple[dict[str, Any], ...] = ()
     combinations: tuple[dict[str, Any], ...] = ()
+    repair_of: dict[str, Any] | None = None
+    repairs: tuple[dict[str, Any], ...] = ()
 
     def __repr__(self) -> str:
         sent = f"{self.rows.sent:,} of {self.rows.read:,} rows sent"
@@ -291,6 +294,8 @@ class Report:
             "earlier_paces": list(self.earlier_paces),
             "miscounted": list(self.miscounted),
             "changes": self.changes,
+            "repair_of": self.repair_of,
+            "repairs": list(self.repairs),
             "expires_at": self.expires_at,
             "effective_at": self.effective_at,
             "plan_time": self.plan_time,
@@ -311,6 +316,7 @@ class Report:
             "requests_planned": requests.pop("planned"),
             "requests_confirmed": requests.pop("confirmed"),
             **{name: tuple(facts.pop(name)) for name in _LISTS},
+            "repairs": tuple(facts.pop("repairs", ())),  # a report that was stored before has none
         }
         del facts["requests"], facts["audience_id"]
         return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

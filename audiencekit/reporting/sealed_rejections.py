@@ -1,7 +1,7 @@
 """Sealed rejections: the rows that have a rejection, with their cells, encrypted with age as they are met.
 
-They are for the owner of the identity: audiencekit has the recipient only, and cannot open what it sealed. The values
-are never in the clear on a disk.
+They are for the owner of the identity: audiencekit has the recipient only, and cannot open what it sealed; or they are
+for the state key, where that does not lie beside them. The values are never in the clear on a disk.
 
     STATE/rejections/RUN_ID.age        of an upload
     STATE/rejections/check-ID.age      of a check
@@ -9,28 +9,32 @@ are never in the clear on a disk.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final, Self
 
 import orjson
 
-from audiencekit.errors import InputOutputFailed, SourceRefused
+from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.personal import Personal, guarded
 from audiencekit.records.rejected_rows import RejectedRows
-from audiencekit.sources.bytes.encryption import AgeFile, AgeWriter, find_recipient, is_age
+from audiencekit.settings import Settings
+from audiencekit.sources.bytes.encryption import AgeFile, AgeWriter, find_recipient, identity_of, is_age
 from audiencekit.sources.bytes.files import RegularFile
 from audiencekit.state.directory import make_directory
 from audiencekit.state.files import explained, hint_for, open_new, overwrite_file, sync_directory
+from audiencekit.state.key_places import place_of_key
+from audiencekit.state.keys import StateKey, find_state_key, known_state_key
 
 PLACE: Final = "rejections"  # in the state directory
 KEPT_FOR: Final = timedelta(days=30)
@@ -43,25 +47,64 @@ _PIECE_BYTES: Final = 1 << 20
 _ELSEWHERE: Final = "check the space and the rights of the state directory, then run again"
 
 
+# --- The recipient: that of an owner of an identity, or the state key ---
+
+STATE: Final = "state"
+
+
+def recipient_of(given: str, settings: Settings) -> str:
+    """Return the recipient of age that `given` names; that of the state key for `state`.
+
+    Raises UsageError for no recipient, and for a state key that is, or would be, beside the sealed rows.
+    """
+    if given != STATE:
+        find_recipient(given)
+        return given
+    if place_of_key(settings.state_dir, settings.key) in (None, "file"):
+        raise UsageError(
+            "the state key lies beside the rows that would be sealed for it, and opens them",
+            hint="`audiencekit key move` moves it to the keyring; or give it by AUDIENCEKIT_KEY or"
+            " AUDIENCEKIT_KEY_COMMAND; or seal for a recipient of age (age1…)",
+        )
+    return str(_identity_of(find_state_key(settings.state_dir, settings.key)).to_public())
+
+
+def identities_of_state(settings: Settings) -> list[Any]:
+    """Return the identities of the state key and of those before it; none without a key, or without age."""
+    key = known_state_key(settings.state_dir, settings.key)
+    if key is None or importlib.util.find_spec("pyrage") is None:
+        return []
+    return [_identity_of(each) for each in (key, *key.earlier)]
+
+
+def _identity_of(key: StateKey) -> Any:
+    return identity_of(key.derive(PLACE))
+
+
 # --- The file while it is written: encrypted in a stream, in bounded memory ---
 
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """The rows with rejections of `name` are sealed for `recipient`, below `state_dir`. Raises UsageError."""
+    """The rows with rejections of `name` are sealed for `recipient`, below `state_dir`. Raises UsageError.
+
+    `prove` gives the proof of a row of a run.
+    """
 
     state_dir: Path
     name: str
     recipient: str
+    prove: Callable[[int], str] | None = None
 
     def __post_init__(self) -> None:
         find_recipient(self.recipient)
 
     @classmethod
-    def of_check(cls, state_dir: Path, recipient: str) -> Self:
-        """Return that of a check, under a new name. Raises UsageError."""
+    def of_check(cls, settings: Settings, given: str) -> Self:
+        """Return that of a check, under a new name, as `recipient_of`."""
         now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-        return cls(state_dir, f"check-{now}-{secrets.token_hex(4)}", recipient)
+        name = f"check-{now}-{secrets.token_hex(4)}"
+        return cls(settings.state_dir, name, recipient_of(given, settings))
 
 
 class SealedRejections:
@@ -167,17 +210,19 @@ class OpenedRow(Personal[str]):
     """A row as one line of JSON in ASCII, so that no terminal acts on it."""
 
 
-def open_sealed(path: str | os.PathLike[str], identity_file: str | None = None) -> Iterator[OpenedRow]:
+def open_sealed(
+    path: str | os.PathLike[str], identity_file: str | None = None, others: Sequence[Any] = ()
+) -> Iterator[OpenedRow]:
     """Yield the rows that are sealed in the file at `path`, for the owner of an identity.
 
-    The identity is in `identity_file`, or in the file that AUDIENCEKIT_AGE_IDENTITY names. Raises SourceRefused for
-    another identity, and for a file that is damaged, cut or none of sealed rejections, before the first row is given
-    out; UsageError without an identity.
+    The identity is in `identity_file`, in the file that AUDIENCEKIT_AGE_IDENTITY names, or one of `others`. Raises
+    SourceRefused for another identity, and for a file that is damaged, cut or none of sealed rejections, before the
+    first row is given out; UsageError without an identity.
     """
     file = RegularFile(os.fspath(path))
     if not is_age(file):
         raise SourceRefused("this is no file of sealed rejections", hint="they lie in STATE/rejections, as .age files")
-    sealed = AgeFile(file, identity_file)
+    sealed = AgeFile(file, identity_file, others)
     for _ in _lines(sealed):
         pass
     yield from map(_opened, _lines(sealed))

@@ -174,7 +174,7 @@ def _result(document: Mapping[str, Any]) -> Lines:
     """Return how many people are reached or ready, how many are lost and why, and what would save most of them."""
     if document["rows"].get("read") is None:
         return [f"people reached: {UNKNOWN}"]
-    return [_reached(document), *_moved(document), *_lost(document)]
+    return [_reached(document), *_moved(document), *_lost(document), *_repaired(document)]
 
 
 def _reached(document: Mapping[str, Any]) -> str:
@@ -229,6 +229,19 @@ def _lost(document: Mapping[str, Any]) -> Lines:
     more = sum(count for _, count in rejections[_MOST_CAUSES:])
     people = f"{_people(lost)} lost" if lost else "no one lost"
     return [f"{people}; identifiers rejected: {causes}" + (f", {more:,} for other reasons" if more else "")]
+
+
+def _repaired(document: Mapping[str, Any]) -> Lines:
+    """Return a line for the run whose rejected rows this one sent after a repair, and for each that did so with its
+    own."""
+    lines = []
+    if (repair_of := document.get("repair_of")) and repair_of["rejected_rows"] is not None:
+        sent, rejected = _count(document["rows"]["sent"]), repair_of["rejected_rows"]
+        lines.append(f"repaired and sent: {sent} of {rejected:,} rows with a rejection in run {repair_of['run']}")
+    for repair in document.get("repairs", ()):
+        counts = f"{_count(repair['rows_sent'])} of {repair['rejected_rows']:,} rows with a rejection"
+        lines.append(f"repaired and sent: {counts}, by run {repair['run']}")
+    return lines
 
 
 def _by_number(rejections: Mapping[str, int]) -> list[tuple[str, int]]:

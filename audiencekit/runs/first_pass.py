@@ -38,6 +38,8 @@ from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
 from audiencekit.runs.journal.facts import DELETES, UPDATES, Moment, PlanFacts, PlannedBody, seconds_in_the_past
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.journal.writer import body_digest, other_bytes
+from audiencekit.runs.only_rejected import RejectedRun, plan_repaired
+from audiencekit.runs.rejected_rows import listed_rejected, write_rejected
 from audiencekit.runs.reports import opened_journal, report_of, store_report
 from audiencekit.runs.run import Run, RunClock
 from audiencekit.runs.start import has_kept_spool, kept_spool, new_spool, whole_spool
@@ -61,7 +63,9 @@ async def read_and_plan(
     """Return the result of pass one, or the error that ended it, which is NotFinished for a cancellation."""
     try:
         with short_of_memory():
-            return await _plan(run, planner, progress, stack, rejections=run.rejections, sealing=run.sealing)
+            return await _plan(
+                run, planner, progress, stack, rejections=run.rejections, sealing=run.sealing, is_kept=run.plan is None
+            )
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -76,6 +80,7 @@ async def _plan(
     *,
     rejections: Path | None,
     sealing: Sealing | None = None,
+    is_kept: bool = False,  # the rows that are rejected, or repaired, are written beside the journal
 ) -> ReadPlan:
     """Plan the source with the terms of the run's beginning, in a thread."""
     stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
@@ -91,13 +96,21 @@ async def _plan(
         on_records=fingerprints.on_records,
         on_suppressed=fingerprints.add_suppressed,
     )
-    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, resources)
+    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, resources, is_kept=is_kept)
     planned = await in_thread(work, stoppable)
     return ReadPlan(planned, facts_for_journal(planned, fingerprints.finish()))
 
 
-def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
+def _plan_from_spool_or_source(
+    run: Run, planner: Planner, terms: PlanTerms, resources: PlanResources, *, is_kept: bool
+) -> PlannedRun:
     """Return the plan, from the spool that the run kept of its sources, or from the sources."""
+    if run.facts.only_rejected is not None:
+        rejected = RejectedRun.of(run.facts, run.settings)
+        planned, repaired = plan_repaired(rejected, run.items, terms, resources)
+        if is_kept:
+            write_rejected(run.directory, run.key, repaired)
+        return planned
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
         spool = resources.stack.enter_context(kept_spool(run.directory, run.spool_key))
         with whole_spool():
@@ -106,7 +119,10 @@ def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, res
         resources = replace(
             resources, kept_spool=resources.stack.enter_context(new_spool(run.directory, run.spool_key))
         )
-    return planner(run.items, terms, resources)
+    with ExitStack() as stack:
+        if is_kept and not run.facts.repeat_command:
+            resources = replace(resources, rejected=stack.enter_context(listed_rejected(run.directory, run.key)))
+        return planner(run.items, terms, resources)
 
 
 async def is_unchanged(run: Run, progress: Progress) -> bool:

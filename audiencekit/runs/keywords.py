@@ -29,11 +29,12 @@ class SendKeywords(PlanKeywords, total=False):
 
 
 class RunKeywords(SendKeywords, total=False):
-    """Keywords of a run with an id of the caller, of a kept spool, and of sealed rejections."""
+    """Keywords of a run with an id of the caller, of a kept spool, of sealed rejections, and of repaired rows."""
 
     run_id: str | None
     keep_spool: bool
     seal_rejections: str | None
+    only_rejected: str | None
 
 
 class SyncPlanKeywords(PlanKeywords, SyncKeywords, total=False):
@@ -41,7 +42,9 @@ class SyncPlanKeywords(PlanKeywords, SyncKeywords, total=False):
 
 
 class SyncRunKeywords(SendKeywords, SyncKeywords, total=False):
-    """Keywords of a sync, with those of its source."""
+    """Keywords of a sync, with those of its source, and of sealed rejections."""
+
+    seal_rejections: str | None
 
 
 class UploadKeywords(RunKeywords, Keywords, total=False):
@@ -57,6 +60,7 @@ RUN_DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
         "run_id": None,
         "keep_spool": False,
         "seal_rejections": None,
+        "only_rejected": None,
     }
 )
 
@@ -72,6 +76,7 @@ class RunOptions:
     run_id: str | None = None
     keep_spool: bool = False
     seal_rejections: str | None = None
+    only_rejected: str | None = None
 
     @classmethod
     def of(cls, **given: Unpack[RunKeywords]) -> Self:

@@ -133,6 +133,32 @@ def find_earlier_report(state_dir: Path, document: Mapping[str, Any]) -> dict[st
     return None
 
 
+def find_repairs(store: RunStore, run_id: str, before: str | None = None) -> list[dict[str, Any]]:
+    """Return the stored reports of the runs that sent rejected rows of `run_id`, the newest first.
+
+    Only those that were begun before the run `before`, if it is given.
+    """
+    ids = store.ids()
+    ids = ids[: ids.index(run_id)] if run_id in ids else ids
+    found = []
+    for later in ids[ids.index(before) + 1 :] if before in ids else ids:
+        with suppress(InputOutputFailed):
+            if store.has_document(later) and (document := store.read(later)).get("repair_of") is not None:
+                found += [document] if document["repair_of"]["run"] == run_id else []
+    return found
+
+
+def with_repairs(state_dir: Path, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the report `document` with the complete runs that sent its rejected rows after a repair."""
+    found = find_repairs(RunStore(state_dir), document["run_id"])
+    repairs = [
+        {"run": each["run_id"], "rejected_rows": each["repair_of"]["rejected_rows"], "rows_sent": each["rows"]["sent"]}
+        for each in reversed(found)
+        if each["state"] == "complete"
+    ]
+    return {**document, "repairs": repairs}
+
+
 def check_report(document: dict[str, Any]) -> dict[str, Any]:
     """Return `document` if it is a report. Raises InputOutputFailed for anything else."""
     try:
@@ -358,6 +384,9 @@ def report_of(
     sums = sums or run.earlier
     rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
     facts: dict[str, Any] = {"operation": run.facts.operation, "rows": rows}
+    if run.facts.only_rejected is not None:
+        rejected = None if planned is None else planned.rejected_before
+        facts["repair_of"] = {"run": run.facts.only_rejected, "rejected_rows": rejected}
     if planned is not None:
         facts |= _facts_of(planned, sums)
         facts["notes"] += notes

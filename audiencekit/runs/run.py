@@ -15,13 +15,14 @@ from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.profile import find_profile
 from audiencekit.records.plan_times import format_time, parse_time
-from audiencekit.reporting.sealed_rejections import Sealing
+from audiencekit.reporting.sealed_rejections import Sealing, recipient_of
 from audiencekit.runs.audited import RunAudit
 from audiencekit.runs.events import RunEvents
 from audiencekit.runs.journal.facts import Moment, PlanFacts, RunFacts, Sums, this_moment
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.keywords import RunOptions
 from audiencekit.runs.store import RunStore
+from audiencekit.selection.row_tags import RowProofs
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, stored_path
 from audiencekit.sources.frames import Frame
@@ -69,6 +70,7 @@ class RunArguments:
             audiencekit=__version__,
             keep_spool=self.options.keep_spool,
             seal_rejections=self.options.seal_rejections,
+            only_rejected=self.options.only_rejected,
             address=settings.address,
             salt=secrets.token_hex(_SALT_BYTES),
         )
@@ -128,12 +130,20 @@ class Run:
     events: RunEvents = field(default_factory=RunEvents, repr=False)
     audit: RunAudit | None = field(default=None, repr=False)
 
-    def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
+    def is_as_asked(
+        self,
+        paths: tuple[FilePath, ...],
+        target: Target,
+        keywords: Keywords,
+        settings: Settings,
+        only_rejected: str | None = None,
+    ) -> bool:
         """Whether it was begun with these arguments, for this account. The content of the source is not compared."""
         return (
             self.facts.sources == [stored_path(path) for path in paths]
             and self.facts.target == target
             and self.facts.keywords == keywords
+            and self.facts.only_rejected == only_rejected
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
             and self.facts.address == settings.address
         )
@@ -153,7 +163,9 @@ class Run:
         """The sealing of its rejected rows, if one was asked for, until its plan is in the journal."""
         if self.facts.seal_rejections is None or self.plan is not None:
             return None
-        return Sealing(self.store.state_dir, self.facts.run_id, self.facts.seal_rejections)
+        prove = None if self.facts.repeat_command or self.facts.only_rejected else RowProofs(self.key).of
+        recipient = recipient_of(self.facts.seal_rejections, self.settings)
+        return Sealing(self.store.state_dir, self.facts.run_id, recipient, prove)
 
     @property
     def keywords(self) -> Keywords:

@@ -52,7 +52,7 @@ SUCCESSOR: Final = "--"
 UNREADABLE: Final = "unreadable"
 SUMMARY_KEYS: Final = (
     *("state", "operation", "target", "audience_id", "audience_name", "source_names", "started_at", "finished_at"),
-    *("expires_at", "rows", "requests"),
+    *("expires_at", "rows", "requests", "repair_of"),
 )
 
 

@@ -10,23 +10,24 @@ from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
-from audiencekit.errors import ResumeRefused
+from audiencekit.errors import ResumeRefused, UsageError
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.reporting.position import measured
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
+from audiencekit.reporting.sealed_rejections import recipient_of
 from audiencekit.runs.beginning import refuse_other_settings, reopen_run, start_run
 from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.execution import execute
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.first_pass import is_unchanged, plan_again
 from audiencekit.runs.keywords import RunOptions, UploadKeywords
+from audiencekit.runs.only_rejected import find_rejected_run
 from audiencekit.runs.reports import find_resumable_run, list_runs
 from audiencekit.runs.run import RunArguments, RunClock
 from audiencekit.runs.start import audience_id_of, look_at_target
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
-from audiencekit.sources.bytes.encryption import find_recipient
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 from audiencekit.state.keys import known_state_key
 
@@ -54,7 +55,8 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
     if options.seal_rejections is not None:
-        find_recipient(options.seal_rejections)
+        recipient_of(options.seal_rejections, settings)
+    options = with_rejected_run(options)
     # Keywords that could never work are refused before the source is read.
     arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
     named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)
@@ -66,6 +68,17 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
         with ExitStack() as stack:
             run = start_run(arguments, stack)
             return await execute(run, session, limiter=pace, progress=progress)
+
+
+def with_rejected_run(options: RunOptions) -> RunOptions:
+    """Return `options` with the whole id of the run whose rejected rows are sent, if any. Raises UsageError."""
+    if options.only_rejected is None:
+        return options
+    if options.keep_spool:
+        hint = "a run that sends rejected rows reads its source again when it is resumed"
+        raise UsageError("`keep_spool=` and `only_rejected=` exclude each other", hint=hint)
+    store = RunStore(options.settings.state_dir)
+    return replace(options, only_rejected=find_rejected_run(store, options.only_rejected))
 
 
 async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
@@ -150,7 +163,8 @@ class NamedRun:
         with ExitStack() as stack:
             run = reopen_run(run_id, self._settings, stack, self.sources)
             report = ended(run)
-            if not run.is_as_asked(self.sources, self.arguments.target, self.arguments.keywords, self._settings):
+            asked, options = self.arguments, self.arguments.options
+            if not run.is_as_asked(self.sources, asked.target, asked.keywords, self._settings, options.only_rejected):
                 return None
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")

@@ -137,7 +137,7 @@ class Selection:
     """Over all records of a run, counted from 0: whether each is sent, and whether it is a Delete.
 
     `later` are those of a wave after the first (number 0), by wave, ascending; every other is in the first.
-    `duplicates`, `superseded` and `suppressed` count.
+    `duplicates`, `superseded`, `suppressed` and `unchanged` count; the last were sent by an earlier run.
     """
 
     chosen: Bits
@@ -146,6 +146,7 @@ class Selection:
     duplicates: int = 0
     superseded: int = 0
     suppressed: int = 0
+    unchanged: int = 0
 
     def waves(self) -> list[int]:
         """The numbers of the waves, ascending."""

@@ -63,6 +63,9 @@ class SourceOptions:
     `every_form` is for lists that are compared and never sent: columns of hashes are mapped beside those in the clear,
     and the options may be meant for another of several lists. What a list has no use for is passed over, and of the
     kinds that `columns` does not name in it, columns are recognised.
+
+    `rejected_columns` are those of the run whose opened rejections may be the list: kind, name, and whether it holds
+    hashes. They are used where `columns` names none.
     """
 
     columns: tuple[tuple[Kind, str], ...] = ()
@@ -84,6 +87,7 @@ class SourceOptions:
     sheet: str | tuple[str, ...] | None = None
     one_operation: bool = False
     puts_in: bool = False
+    rejected_columns: tuple[tuple[Kind, str, bool], ...] = ()
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__

@@ -62,6 +62,7 @@ class Source:
         self.operation_hint, self.missing, self.warnings = columns.operation_hint, columns.missing, columns.warnings
         self.uses = columns.uses
         self._table, self._columns, self._later_notes = table, columns, later_notes
+        self._renumber: Fill | None = None
 
     def __repr__(self) -> str:
         return f"<Source {self.name}>"
@@ -112,10 +113,17 @@ class Source:
         while (batch := step()) is not None:
             yield batch
 
+    def renumbered(self, renumber: Fill) -> Source:
+        """This source, whose batches go through `renumber`, which gives their rows other numbers."""
+        self._renumber = renumber
+        return self
+
     def _next(self, rows: Iterator[TextBatch], fill: Fill | None) -> TextBatch | None:
         with naming(self.name, lambda: self.rows_read):
             batch = next(rows, None)
-        return batch if batch is None or fill is None else fill(batch)
+            for step in (fill, self._renumber):
+                batch = batch if batch is None or step is None else step(batch)
+        return batch
 
 
 Key = tuple[str, str, int]  # kind, shown name, and which of those with the same two

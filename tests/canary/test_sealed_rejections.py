@@ -1,10 +1,16 @@
-"""The cells of rejected rows are sealed: all of them are back with the identity, and none is seen without it."""
+"""The cells of rejected rows are sealed: all of them are back with the identity, and none is seen without it.
+
+SEALED_RUNS sets the number of runs with faults (2,000).
+"""
 
 from __future__ import annotations
 
 import csv
 import json
+import os
+from collections import Counter
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -15,10 +21,13 @@ from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.sealed_rejections import find_sealed, open_sealed, sealed_files
 from audiencekit.settings import Settings, load_settings
 from tests.canary.markers import WORD, leaks, leaks_by_place
+from tests.canary.sealed_runs import FAULTS, live
 from tests.canary.sources import SOURCES
 from tests.canary.witnesses import Printed, files_in, frames_of
 
 pyrage = pytest.importorskip("pyrage", reason="the extra age is not installed")
+RUNS: Final = int(os.environ.get("SEALED_RUNS", "2000"))
+CHUNK: Final = 50
 
 
 @pytest.fixture
@@ -76,3 +85,29 @@ async def test_an_upload_seals_the_cells_and_shows_none(
         json.loads(row.unwrap()) for row in open_sealed(find_sealed(settings.state_dir, report.run_id), identity[0])
     ]
     assert [(row["row"], row["email"]) for row in rows] == list(enumerate(cells, 1))
+
+
+def _live(seeds: range, tmp_path: Path, identity: tuple[str, str]) -> tuple[Counter[str], int]:
+    """The faults that runs met, and the rejected cells that came back."""
+    faults, cells = Counter[str](), 0
+    for seed in seeds:
+        (directory := tmp_path / str(seed)).mkdir()
+        run = live(seed, directory, *identity)
+        assert (run.leaked, run.wrong) == ({}, []), seed
+        faults, cells = faults + run.faults, cells + run.cells
+    return faults, cells
+
+
+def test_all_cells_come_back_after_faults(tmp_path: Path, identity: tuple[str, str]) -> None:
+    """Whatever a run met, no file and no error holds a cell; of each kind of fault there is one."""
+    faults, cells = _live(range(RUNS, RUNS + 30), tmp_path, identity)
+    assert set(faults) == set(FAULTS)
+    assert cells
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, RUNS, CHUNK))
+def test_all_cells_come_back_in_a_campaign(tmp_path: Path, identity: tuple[str, str], first: int) -> None:
+    """SEALED_RUNS runs."""
+    faults, cells = _live(range(first, min(first + CHUNK, RUNS)), tmp_path, identity)
+    print(f"faults {dict(faults)}, cells {cells}")  # noqa: T201  # shown with -rP

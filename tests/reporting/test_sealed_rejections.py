@@ -16,11 +16,16 @@ from audiencekit.reporting.sealed_rejections import (
     SealedRejections,
     Sealing,
     find_sealed,
+    identities_of_state,
     open_sealed,
+    recipient_of,
     remove_sealed,
     sealed_files,
     write_opened,
 )
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.bytes.encryption import identity_of
+from audiencekit.state.keys import StateKey, SubKey, find_state_key, write_earlier
 
 pyrage = pytest.importorskip("pyrage", reason="the extra age is not installed")
 LINE = b'{"row": 1, "rejections": [["email", "empty"]], "email": "ada at example.com"}\n'
@@ -142,3 +147,42 @@ def test_an_erasure_removes_what_is_being_written_too(tmp_path: Path, pair: Pair
     assert sealed_files(tmp_path) == []
     with pytest.raises(SourceRefused, match="no rejections are sealed"):
         find_sealed(tmp_path, "last")
+
+
+# --- The state key in the place of a recipient ---
+
+
+def _settings(state_dir: Path, key: str | None) -> Settings:
+    return load_settings({} if key is None else {"AUDIENCEKIT_KEY": key}, directory=state_dir, state_dir=state_dir)
+
+
+def test_rows_for_the_state_key_are_opened_by_it(tmp_path: Path) -> None:
+    """By no other one, and after a rotation by the earlier one; the recipient is that of age for the same secret."""
+    state_dir, settings = tmp_path / "state", _settings(tmp_path / "state", "1a" * 32)
+    sealing = Sealing(state_dir, "a-run-of-ours", recipient_of("state", settings))
+    with SealedRejections(sealing) as sealed:
+        sealed.add(RejectedRows(LINE))
+    assert len(list(open_sealed(sealed.path, None, identities_of_state(settings)))) == 1
+    with pytest.raises(SourceRefused, match="other keys"):
+        list(open_sealed(sealed.path, None, identities_of_state(_settings(state_dir, "2b" * 32))))
+    later = StateKey(b"\x2b" * 32, (StateKey(b"\x1a" * 32),))
+    write_earlier(state_dir, later)
+    assert len(list(open_sealed(sealed.path, None, identities_of_state(_settings(state_dir, "2b" * 32))))) == 1
+
+
+def test_a_state_key_beside_the_rows_is_no_recipient(tmp_path: Path) -> None:
+    """It would open them for all who have the directory: whether it is there, or would be made there."""
+    settings = _settings(tmp_path, None)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="beside the rows") as caught:
+            recipient_of("state", settings)
+        assert "key move" in caught.value.hint
+        find_state_key(tmp_path, None)
+
+
+def test_an_identity_has_the_secret_that_it_is_made_of(pair: Pair) -> None:
+    """In the letters of BIP 173, decoded by hand here."""
+    letters = pair.secret.lower().rpartition("1")[2][:-6]
+    bits = "".join(f"{'qpzry9x8gf2tvdw0s3jn54khce6mua7l'.index(letter):05b}" for letter in letters)
+    secret = int(bits[:256], 2).to_bytes(32, "big")
+    assert str(identity_of(SubKey(secret))) == pair.secret

@@ -25,6 +25,7 @@ from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
+from audiencekit.reporting.sealed_rejections import recipient_of
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.journal.facts import RENEW, SYNC
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
@@ -55,12 +56,14 @@ async def sync_async(
     Only the differences from the snapshot of the last sync are sent. All additions and renewals are confirmed before
     the first removal. The audience may shrink by the share `allow_shrink`, or with `replace` by any share; it is never
     left empty. `rebuild` sends all members, without regard to the snapshot. To finish a sync that ended early, call it
-    again: it continues from the confirmed requests. Raises the errors of `upload_async`, and SnapshotRefused when the
-    snapshot cannot be trusted.
+    again: it continues from the confirmed requests. `seal_rejections` is as in `upload_async`. Raises the errors of
+    `upload_async`, and SnapshotRefused when the snapshot cannot be trusted.
     """
     source = items_of(source)
     options, about_source = RunOptions.split(keywords)
     allowed = check_sync(about_source, options.settings, allow_shrink, replace=replace)
+    if options.seal_rejections is not None:
+        recipient_of(options.seal_rejections, options.settings)
     plain = plain_keywords(about_source, few_people=options.settings.few_people)
     target = Target.audience(await audience_id_of(audience, options.settings))
     await look_at_target(target.connect(options.settings), options.progress, RunClock().retry_policy(options.settings))

@@ -40,9 +40,9 @@ class RunFacts:
     `sources` are absolute paths; `-` is standard input. `rejections` is a path relative to the directory of the run, or
     absolute. `keywords` are those of `upload`, as JSON has them; without a plan time it is `started_at`. `keep_spool`
     says that the records are kept, sealed, in the directory of the run until it has ended, `seal_rejections` for which
-    recipient of age its rejected rows are sealed. `address` is that of the
-    service in the settings, empty without one. `salt` is random, for the key of the journal: a second run with the same
-    id has another key.
+    recipient of age its rejected rows are sealed, and `only_rejected` which run had rejected the rows that it sends.
+    `address` is that of the service in the settings, empty without one. `salt` is random, for the key of the journal: a
+    second run with the same id has another key.
     """
 
     run_id: str
@@ -57,6 +57,7 @@ class RunFacts:
     audiencekit: str
     keep_spool: bool = False
     seal_rejections: str | None = None
+    only_rejected: str | None = None
     salt: str
     address: str = ""
 

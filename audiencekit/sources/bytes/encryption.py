@@ -14,13 +14,16 @@ import os
 import queue
 import stat
 import threading
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
+from audiencekit.personal import guarded
 from audiencekit.process.programs import own_environment
 from audiencekit.sources.bytes.files import ByteReader, Identity, RawFile
+from audiencekit.state.keys import SubKey
 from audiencekit.text import install_extra, option
 
 if TYPE_CHECKING:
@@ -86,12 +89,16 @@ def is_age(file: RawFile) -> bool:
 
 
 class AgeFile(EncryptedFile):
-    """The bytes that are encrypted in `file`. Raises UsageError when the package or the identity is missing."""
+    """The bytes that are encrypted in `file`. Raises UsageError when the package or the identity is missing.
 
-    def __init__(self, file: RawFile, identity_file: str | None = None) -> None:
+    `others` are identities that are tried, too; with them no file of an identity is needed.
+    """
+
+    def __init__(self, file: RawFile, identity_file: str | None = None, others: Sequence[x25519.Identity] = ()) -> None:
         _require_age("a file encrypted with age")
         super().__init__(file)
-        self._identities = _read_identities(identity_file)
+        is_named = identity_file or own_environment().get(IDENTITY_FILE)
+        self._identities = [*others, *(_read_identities(identity_file) if is_named or not others else ())]
 
     def open(self) -> BinaryIO:
         """The decrypted bytes, from the first. Reading them raises SourceRefused for a wrong key or a damaged file."""
@@ -198,6 +205,36 @@ def _private_text(path: str, named: str) -> str:
         f"the file that {named} names cannot be used: {failure}",
         hint="it must be there, and no one else may read it: chmod 600 FILE",
     )
+
+
+# --- An identity made of a key: the words of BIP 173 ("Bech32"), as age writes them ---
+
+_LETTERS: Final = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"  # BIP 173, "Bech32", the character of each five bits
+_GENERATORS: Final = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)  # BIP 173, "Checksum"
+_CHECKSUM_LETTERS: Final = 6
+
+
+@guarded
+def identity_of(key: SubKey) -> x25519.Identity:
+    """Return the identity whose secret is `key`. Raises UsageError without the package of age."""
+    _require_age("sealing for the state key")
+    from pyrage import x25519
+
+    prefix, bits = _KEY.lower(), int.from_bytes(key.unwrap(), "big") << 4  # 256 bits fill 52 letters with four zeros
+    letters = [bits >> 5 * place & 31 for place in reversed(range(52))]
+    spread = [*(ord(letter) >> 5 for letter in prefix), 0, *(ord(letter) & 31 for letter in prefix)]
+    rest = _polymod([*spread, *letters, *[0] * _CHECKSUM_LETTERS]) ^ 1
+    letters += [rest >> 5 * place & 31 for place in reversed(range(_CHECKSUM_LETTERS))]
+    return x25519.Identity.from_str((prefix + "1" + "".join(_LETTERS[each] for each in letters)).upper())
+
+
+def _polymod(values: list[int]) -> int:
+    checksum = 1
+    for value in values:
+        top, checksum = checksum >> 25, (checksum & 0x1FFFFFF) << 5 ^ value
+        for place, generator in enumerate(_GENERATORS):
+            checksum ^= generator if top >> place & 1 else 0
+    return checksum
 
 
 # --- The way back: bytes for a recipient, who alone can read them ---

@@ -17,7 +17,9 @@ from audiencekit.records.batches import (
     COUNTRY,
     LEFT_OUT,
     NOT_USED,
+    OPENED,
     OPERATION,
+    PROOF,
     ColumnMapping,
     ColumnUse,
     MappedColumn,
@@ -160,6 +162,9 @@ class Mapper:
         and ignored.
         """
         self._ignore()
+        proof = self._proof()
+        if proof is not None and not self.options.columns:
+            self._take_rejected_columns()
         countries = CountryColumn(self.header, self.sample, self.options, self._places(), self.notes, self._why_left)
         country, operation = countries.find(), self._given(self.options.operation_column)
         if country is not None and countries.are_calling_codes:
@@ -167,10 +172,10 @@ class Mapper:
             self.sample = self.sample.with_cells(country, codes)
         area = self._given(self.options.area_code_column)
         consent = self._given(self.options.consent_column)
-        columns = self._columns(country, area, operation, consent)
+        columns = self._columns(country, area, operation, consent, proof)
         if not self._names_country and country in [column.position for column in columns]:
             country = None  # the user said what it is
-        self._refuse_two_uses(columns, country, area, operation, consent)
+        self._refuse_two_uses(columns, country, area, operation, consent, proof)
         columns = self._with_areas(columns, country, area)
         if country is None and self._has_phone_numbers(columns):
             countries.note_codes({operation, consent, *(column.position for column in columns)})
@@ -178,9 +183,9 @@ class Mapper:
         group, filled = self._groups(columns, country, used)
         columns = self._with_country_remedy(columns, countries, country, group, filled)
         if self.options.puts_in and consent is None:
-            self._notice_consent(country, operation, *(column.position for column in columns))
+            self._notice_consent(country, operation, proof, *(column.position for column in columns))
         if operation is None:
-            self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
+            self.operation_hint = self._operation_hint(*(column.position for column in columns), consent, proof)
         held = [place for place in self._places() if self.sample.filled(place)]
         if not columns and len(held) == 1:
             refuse_one_column([self._name(held[0]), *self.sample.filled(held[0])])
@@ -189,6 +194,7 @@ class Mapper:
         if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
         roles = {operation: ("operation", "as given"), consent: ("consent", "as given")}
+        roles[proof] = (PROOF, "that a run rejected the row")
         roles[country] = ("country", countries.why)
         roles |= {
             column.area: ("area code", f"of the numbers in {column.name}")
@@ -207,6 +213,7 @@ class Mapper:
             are_calling_codes=country is not None and countries.are_calling_codes,
             filled_down=filled,
             group=group if filled else None,
+            proof=proof,
         )
 
     @property
@@ -237,6 +244,19 @@ class Mapper:
 
     def _given(self, name: str | None) -> int | None:
         return None if name is None else self.header.find(name)
+
+    def _proof(self) -> int | None:
+        """The column of proofs, where this is an opened file of the rejections of a run."""
+        is_opened = all(self.header.has(name) for name in OPENED)
+        return self.header.find(PROOF) if is_opened else None
+
+    def _take_rejected_columns(self) -> None:
+        """Name the columns that the run used: where nearly all rows are rejected, none is recognised."""
+        known = [each for each in self.options.rejected_columns if self.header.has(each[1])]
+        if known:
+            hashed = frozenset(kind for kind, _, is_hashed in known if is_hashed)
+            columns = tuple((kind, name) for kind, name, _ in known)
+            self.options = replace(self.options, columns=columns, hashed=hashed)
 
     def _has_phone_numbers(self, columns: tuple[MappedColumn, ...]) -> bool:
         return any(column.kind is Kind.PHONE_NUMBER for column in columns) or any(
