@@ -266,7 +266,7 @@ class Settings:
         missing = [PREFIX + name.upper() for name in SECRET_NAMES if name not in found]
         if missing:
             hint = "set them in the environment, or `audiencekit login`; `audiencekit init` sets up all of it"
-            if self._is_rehearsal():
+            if self.is_rehearsal:
                 hint = (
                     f"paste the `export` lines of `audiencekit emulator` into this terminal; for a service here {hint}"
                 )
@@ -275,7 +275,8 @@ class Settings:
             raise CredentialsRefused(f"credentials are missing: {', '.join(missing)}", hint=hint)
         return found
 
-    def _is_rehearsal(self) -> bool:
+    @property
+    def is_rehearsal(self) -> bool:
         """Whether the ads API is on this machine."""
         from audiencekit.process.exchanges import is_loopback_host
 

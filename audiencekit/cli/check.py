@@ -124,8 +124,8 @@ def check(
         write_plan_page(html, plan.to_json(), share=share)
     show_plan(plan, as_json=as_json)
     if not plan.refusals:
-        is_examined = doctor or rejections is not None
-        _suggest(plan, given_words({"source", *given}), is_lossy=bool(plan.rejections) and not is_examined)
+        is_lossy = bool(plan.rejections) and not doctor and rejections is None
+        _suggest(plan, given_words({"source", "from_sql", "sql", *given}), is_lossy=is_lossy)
     sys.exit(plan.exit_code)
 
 

@@ -98,8 +98,8 @@ def given_words(names: Collection[str]) -> list[str]:
     values, _, order = ctx.command.make_parser(ctx).parse_args(list(ctx.meta[_GIVEN]))
     words: list[str] = []
     for parameter in sorted(dict.fromkeys(order), key=lambda each: isinstance(each, click.Option)):
-        if parameter.name in names:
-            value = values[parameter.name]
+        value = values[parameter.name]
+        if parameter.name in names and isinstance(value, list | tuple | str | bool):  # click marks what was not given
             words += _words_of(parameter, list(value) if isinstance(value, list | tuple) else [value])
     return words
 

@@ -16,13 +16,14 @@ from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import COMPILE, NOT_IN_USE, kernels_warning, print_told, say_document
 from audiencekit.cli.sending_commands import service_options
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, InputOutputFailed, Refused
 from audiencekit.text import install_extra, shown
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
+LEAST_FREE_BYTES: Final = 10_000_000  # journal, locks, limiter and reports of one small run
 FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool of some ten million records
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service
 FAR_SECONDS: Final = 300  # from here on signatures are refused
@@ -215,6 +216,9 @@ def _state(settings: Settings) -> Iterator[DoctorCheck]:
     gigabytes = f"{free / 1e9:,.1f} GB are free on the disk of {place}"
     if free >= FREE_BYTES:
         yield DoctorCheck("disk", "ok", gigabytes)
+    elif free < LEAST_FREE_BYTES:
+        code = InputOutputFailed.exit_code
+        yield DoctorCheck("disk", "problem", gigabytes, "no run can begin: free some space", code)
     else:
         yield DoctorCheck(
             "disk", "warning", gigabytes, "a run keeps its records there, sealed: 80 bytes for an address"
@@ -223,13 +227,21 @@ def _state(settings: Settings) -> Iterator[DoctorCheck]:
 
 def _key(settings: Settings) -> DoctorCheck:
     """Where the state key is: a copy of the state directory opens nothing when it is elsewhere."""
+    from audiencekit.audiences.key_rotation import count_sealed
     from audiencekit.state.key_places import place_of_key
+    from audiencekit.state.keys import existing_state_key
 
     try:
         settings.check_key_place()
         place = place_of_key(settings.state_dir, settings.key)
+        found = existing_state_key(settings.state_dir, settings.key)
+        sealed = {} if found is None else count_sealed(settings.state_dir, found)
     except AudiencekitError as error:
         return _failed("state key", error)
+    if closed := sum(counts["refused"] for counts in sealed.values()):
+        what = f"{closed:,} of the sealed files are damaged, or of another key than this one ({place})"
+        hint = "give the key of then: `audiencekit key show` counts the files"
+        return DoctorCheck("state key", "problem", what, hint, Refused.exit_code)
     if place == "file":
         beside = "in the state directory, beside the files that it opens: a copy of the directory opens them"
         return DoctorCheck("state key", "warning", beside, "`audiencekit key move --to keyring` moves it")

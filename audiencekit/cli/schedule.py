@@ -13,7 +13,7 @@ import click
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import F, stacked
-from audiencekit.cli.output import say
+from audiencekit.cli.output import say, tell
 from audiencekit.cli.setup import setup_names
 
 if TYPE_CHECKING:
@@ -49,8 +49,14 @@ def _say(write: Callable[[ScheduledRun], str], setup: Path, names: tuple[str, ..
     from audiencekit.cli.scheduled_run import scheduled_run
 
     found = read_setup(setup)
-    text = write(scheduled_run(found, names, at, command_settings(file=found.path)))
+    settings = command_settings(file=found.path)
+    text = write(scheduled_run(found, names, at, settings))
     say(text.rstrip("\n"))
+    if settings.is_rehearsal:
+        tell(
+            "note: the addresses in it are of this machine, a rehearsal: set AUDIENCEKIT_PROFILE=x, without addresses,"
+            " and print it again for the real service"
+        )
 
 
 @click.group(cls=CommandGroup)

@@ -19,7 +19,7 @@ from audiencekit.cli.command_settings import command_settings, silent_settings
 from audiencekit.cli.dry_runs import refuse_offline_sending
 from audiencekit.cli.notifying import Notifying, notify_options, reporting_status
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option, offline_option
-from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
+from audiencekit.cli.output import insist, leave_with, print_json, say, say_document, tell
 from audiencekit.cli.sending_commands import (
     events_option,
     leave_stdout_to,
@@ -210,8 +210,11 @@ def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
         print_json(report.to_json())
     else:
         say_document(_in_setup(str(report)))
-    if (worst := report.worst) is not None and worst.error is not None and worst.error.hint:
-        tell(f"{worst.setup.name}: what to do: {_in_setup(shown(worst.error.hint))}")
+    for each in report.results:  # also of a quiet command: cron mails what is printed
+        if each.exit_code:
+            insist(f"error: {each.setup.name}: {_in_setup(shown(each.problem or each.state))}", level="error")
+            if each.error is not None and each.error.hint:
+                insist(f"  what to do: {_in_setup(shown(each.error.hint))}")
     sys.exit(report.exit_code)
 
 
@@ -222,6 +225,8 @@ def _in_setup(hint: str) -> str:
 
 def _line_of_setup(found: re.Match[str]) -> str:
     name, literal = found.groups()
+    if name == "replace":  # for once, by hand
+        return "`--replace` to `audiencekit sync`"
     try:
         value = ast.literal_eval(literal)
     except (SyntaxError, ValueError):

@@ -49,6 +49,19 @@ async def upload_to(target: Target, source: AnySource, **keywords: Unpack[Upload
     return await upload_with(options, target, source, about_source)
 
 
+def _paths_to_repeat(source: AnySource) -> tuple[FilePath, ...]:
+    """The paths of a run with an id of the caller. Raises UsageError for rows that may be others the next time."""
+    try:
+        return paths_of(source)
+    except UsageError:
+        failure = UsageError(
+            "`run_id=` is for a source that can be read again, and a query or a data frame may have other rows then",
+            hint="leave `run_id=` out, and give `keep_spool=True`, so that the run can be resumed; or write the rows to"
+            " a Parquet file, and give its path",
+        )
+    raise failure
+
+
 async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
     """Do the same as `upload_to`, with checked options."""
     settings, progress = options.settings, options.progress
@@ -59,7 +72,7 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
     options = with_rejected_run(options)
     # Keywords that could never work are refused before the source is read.
     arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
-    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)
+    named = None if options.run_id is None else NamedRun(options.run_id, _paths_to_repeat(source), arguments)
     session = target.connect(settings)
     async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
         if named is not None:

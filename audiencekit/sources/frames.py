@@ -9,7 +9,7 @@ import contextlib
 import io
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
 from functools import partial
@@ -77,6 +77,11 @@ class BatchReader:
 
     def __next__(self) -> Any:
         return next(self._batches)
+
+    def close(self) -> None:
+        """Let go of what the batches come from."""
+        if isinstance(self._batches, Generator):
+            self._batches.close()
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pty
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -234,6 +235,18 @@ def test_the_next_command_is_this_one_and_what_it_advises(run: Run, tmp_path: Pa
     for more, expected in asked:
         told = run("check", *given, *more).stderr.splitlines()[-1]
         assert told == "Next: audiencekit " + expected.replace("…", "--encoding cp1252 --delimiter ';'"), more
+
+
+def test_the_next_command_of_a_query_has_the_query(run: Run, tmp_path: Path) -> None:
+    """In the place of a file."""
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.execute("CREATE TABLE people (email)")
+        connection.execute("INSERT INTO people VALUES ('ada@example.com')")
+    connection.close()
+    (tmp_path / "q.sql").write_text("SELECT email FROM people")
+    query = ("--from-sql", "sqlite:///shop.db", "--sql", "@q.sql")
+    told = run("check", *query).stderr.splitlines()[-1]
+    assert told == f"Next: audiencekit upload {' '.join(query)} --audience NAME"
 
 
 @pytest.mark.parametrize(

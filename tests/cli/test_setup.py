@@ -68,6 +68,11 @@ def test_a_failure_leaves_the_others_done_and_is_the_exit_code(run: Run, service
     assert document["audiences"][0]["report"]["changes"]["additions"] == ROWS
     members = json.loads(service.get(f"/__members/{service.audience_id}"))["members"]
     assert len(members) == ROWS
+    quiet = run("--quiet", "run", "--all", "--setup", "audiencekit.toml", **service.env)
+    assert (quiet.returncode, quiet.stdout) == (3, "")
+    first, second, *_ = quiet.stderr.splitlines()
+    assert first.startswith("error: gone: ")
+    assert second.startswith("  what to do: ")
 
 
 def test_a_secret_in_the_file_is_refused(run: Run, service: Service, tmp_path: Path) -> None:

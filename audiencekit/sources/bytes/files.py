@@ -114,6 +114,7 @@ class RegularFile:
 
 
 _DASHES: Final = ("\u2013", "\u2014", "\u2212")
+_NOT_THERE: Final = "no file in that directory has such a name: correct the path, or see whether the export ran"
 _ELSEWHERE: Final = "no file in the current directory has such a name: give the path of its directory, too"
 _MOST_LOOKED_AT: Final = 10_000  # entries of a directory
 _LIKENESS: Final = 0.75  # of the letters are the same, in the same order
@@ -140,7 +141,7 @@ def _near_in_words(path: str) -> str:
     near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=_LIKENESS)
     if near:
         return f"did you mean {shown_path(by_folded[near[0]])}?"
-    return "no file in that directory has such a name" if directory else _ELSEWHERE
+    return _NOT_THERE if directory else _ELSEWHERE
 
 
 def _what(mode: int) -> tuple[str, str]:

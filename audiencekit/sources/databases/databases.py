@@ -28,6 +28,18 @@ class Query:
 
     def open_reader(self) -> BatchReader:
         """Return a reader of the rows, after the query began. Raises UsageError, InputOutputFailed, SourceRefused."""
+        reader = self._begin()
+        names = [name.casefold() for name in reader.schema.names]
+        again = next((place for place, name in enumerate(names) if name in names[:place]), None)
+        if again is None:
+            return reader
+        reader.close()
+        raise UsageError(
+            f"columns {names.index(names[again]) + 1} and {again + 1} of the query have the same name",
+            hint="they may be of two people: give each a name, such as `p.email AS partner_email`",
+        )
+
+    def _begin(self) -> BatchReader:
         # A driver is heavy, and most sources are files.
         if self._url.database == "sqlite":
             from audiencekit.sources.databases.sqlite import read_sqlite

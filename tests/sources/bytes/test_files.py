@@ -333,7 +333,7 @@ def test_the_answer_ends_the_wait() -> None:
         ("Mailchimp.CSV", "did you mean mailchimp.csv?"),
         ("my", "did you mean 'my list.csv'? Put quotes around a name with a space"),
         ("list.csv", "did you mean 'my list.csv'? Put quotes around a name with a space"),
-        ("orders.xlsx", "no file in that directory has such a name"),
+        ("orders.xlsx", "no file in that directory has such a name: correct the path, or see whether the export ran"),
         ("nowhere/mailchimp.csv", "its directory is not there, or cannot be read"),
     ],
 )

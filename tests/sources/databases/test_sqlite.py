@@ -69,6 +69,14 @@ def test_a_statement_that_is_no_query_is_refused(people: Path, sql: str) -> None
     assert [path.name for path in people.parent.iterdir()] == [people.name]
 
 
+def test_two_columns_of_one_name_are_refused(people: Path) -> None:
+    """The tables of a join have each its person; and the file is closed."""
+    with pytest.raises(UsageError, match="columns 1 and 3 of the query have the same name") as caught:
+        _read(people, "SELECT a.email, b.phone, b.Email FROM people a JOIN people b ON b.phone = a.phone + 1")
+    assert "AS partner_email" in caught.value.hint
+    assert len(_read(people, "SELECT a.email, b.email AS other FROM people a JOIN people b USING (phone)")) == 6_000
+
+
 def test_files_that_cannot_be_read_are_refused(people: Path, tmp_path: Path) -> None:
     """Missing, locked, damaged, or of another format."""
     text = tmp_path / "people.csv"
