@@ -124,6 +124,16 @@ def test_a_state_directory_that_cannot_be_written(run: Run, service: Service, tm
     assert name in done.stdout
 
 
+def test_a_state_key_that_opens_nothing_here(run: Run, service: Service, tmp_path: Path) -> None:
+    """The next sync would be refused."""
+    (tmp_path / "people.csv").write_text("email\n" + "".join(f"p{n}@example.com\n" for n in range(120)))
+    assert run("sync", "people.csv", "--audience", service.audience_id, **service.env).returncode == 0
+    done = run("doctor", "--json", **service.env, AUDIENCEKIT_KEY="11" * 32)
+    (key,) = [each for each in json.loads(done.stdout)["checks"] if each["name"] == "state key"]
+    assert (done.returncode, key["status"]) == (3, "problem"), key
+    assert "`audiencekit key show`" in key["remedy"]
+
+
 def test_a_clock_that_is_off(run: Run, service: Service) -> None:
     """By a minute, as the service tells."""
     service.order({"fault": 23, "skew_seconds": 60})
