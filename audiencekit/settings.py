@@ -77,7 +77,7 @@ FILED: Final = (
 )  # they hold secrets
 FILE_SUFFIX: Final = "_FILE"  # behind the name of a variable: it names a file with the secret
 _QUOTES: Final = ("'", '"')
-_OTHERS: Final = ("state", "state_head", KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
+_OTHERS: Final = ("state", "state_head", "state_witness", KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
 VARIABLES: Final = frozenset(
     name.upper()
     for name in (

@@ -47,9 +47,10 @@ def begin(as_json: bool) -> None:
 @state.command("accept", examples=("state accept", "state accept --json"))
 @json_option
 def accept(as_json: bool) -> None:
-    """Have the witness at AUDIENCEKIT_STATE_WITNESS note the present head of the state.
+    """Have the witness note the present head of the state.
 
-    Do it once for a state that gets a witness, and after you have restored an earlier state on purpose.
+    The witness is at AUDIENCEKIT_STATE_WITNESS. Do it once for a state that gets a witness, and after you have restored
+    an earlier state on purpose.
     """
     from audiencekit.mirror.opening import accept_state
 

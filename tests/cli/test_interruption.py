@@ -35,7 +35,9 @@ def test_the_version_says_whether_there_are_kernels(found: object, told: str, mo
     assert done.stdout == f"audiencekit, version {__version__}, {told}\n"
 
 
-@pytest.mark.parametrize(("found", "told"), [(object(), None), (None, f"the kernels are {NOT_IN_USE}; {COMPILE}")])
+@pytest.mark.parametrize(
+    ("found", "told"), [(object(), None), (None, f"the compiled kernels are {NOT_IN_USE}; {COMPILE}")]
+)
 def test_a_warning_says_that_kernels_are_not_in_use(
     found: object, told: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

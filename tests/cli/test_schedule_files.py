@@ -142,7 +142,7 @@ def test_the_dag_names_what_the_provider_has() -> None:
     )
     assert isinstance(defaults, ast.Dict)
     assert {ast.literal_eval(key) for key in defaults.keys if key} == {"retries", "retry_delay", "deferrable"}
-    assert {"RunOperator"} == {_first_with(classes, name, "deferrable") for name in imported}
+    assert {"DeferrableOperator"} == {_first_with(classes, name, "deferrable") for name in imported}
 
 
 def _first_with(classes: Mapping[str, ast.ClassDef], name: str, argument: str) -> str:

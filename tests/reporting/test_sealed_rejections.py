@@ -156,8 +156,9 @@ def _settings(state_dir: Path, key: str | None) -> Settings:
     return load_settings({} if key is None else {"AUDIENCEKIT_KEY": key}, directory=state_dir, state_dir=state_dir)
 
 
-def test_rows_for_the_state_key_are_opened_by_it(tmp_path: Path) -> None:
+def test_rows_for_the_state_key_are_opened_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By no other one, and after a rotation by the earlier one; the recipient is that of age for the same secret."""
+    monkeypatch.delenv("AUDIENCEKIT_AGE_IDENTITY", raising=False)
     state_dir, settings = tmp_path / "state", _settings(tmp_path / "state", "1a" * 32)
     sealing = Sealing(state_dir, "a-run-of-ours", recipient_of("state", settings))
     with SealedRejections(sealing) as sealed:

@@ -23,7 +23,7 @@ from audiencekit.sources.source import open_source
 
 DAY = datetime.date(1990, 1, 5)
 ROWS: list[dict[str, Any]] = [
-    {"email": f"p{n}@example.com", "phone": phone, "agrees": n != 1}
+    {"email": f"p{n}@example.com", "phone": phone, "is_vip": n != 1}
     for n, phone in enumerate([False, True, DAY, "+4930234560", None, *[f"+49302345{n:02}" for n in range(10, 30)]])
 ]
 
@@ -77,7 +77,7 @@ def test_a_row_of_it_alone_is_rejected_for_it(tmp_path: Path, settings: Settings
 @pytest.mark.parametrize("form", FORMS)
 def test_truths_are_words_of_consent(tmp_path: Path, settings: Settings, form: str) -> None:
     """Not faults."""
-    plan = check(FORMS[form](ROWS[5:] + ROWS[1:2], tmp_path), consent_column="agrees=true", settings=settings)
+    plan = check(FORMS[form](ROWS[5:] + ROWS[1:2], tmp_path), consent_column="is_vip=true", settings=settings)
     assert plan.records == len(ROWS) - 5
 
 
@@ -89,7 +89,7 @@ def test_a_suppression_source_with_it_is_refused(tmp_path: Path, settings: Setti
         check([{"email": "x@example.com"}], suppress=path, settings=settings)
     assert "row 2, column phone: not_text" in str(caught.value)
     many = FORMS[form]([{**row, "phone": True if n < 12 else row["phone"]} for n, row in enumerate(ROWS)], tmp_path)
-    for options in (SourceOptions(), SourceOptions(puts_in=True, operation_column="agrees")):
+    for options in (SourceOptions(), SourceOptions(puts_in=True, operation_column="is_vip")):
         with pytest.raises(SourceRefused, match="where an identifier belongs"):
             list(open_source(many, options).batches())
     assert list(open_source(many, SourceOptions(puts_in=True)).batches())
