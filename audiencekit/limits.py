@@ -47,6 +47,7 @@ MAX_ERASURE_KEYS: Final = 1_000_000  # forms of identifiers in one erasure; ours
 # --- sync and renewal ---
 DEFAULT_ALLOWED_SHRINK: Final = 0.2  # of the members; a source that is smaller stops a sync; `allow_shrink=`
 MAX_LOST_SHARE: Final = 0.5  # of the members; a source without a key of more stops a sync; `replace=True`
+MAX_LOST_KIND_SHARE: Final = 0.1  # of the members; a source without a kind that more have is warned of; ours
 TOLERATED_LOST_MEMBERS: Final = 10  # so few never stop a sync: of a tiny list half are soon others; ours
 RENEW_BEFORE_DAYS: Final = 30  # a sync renews what expires sooner; ours
 RENEW_BEFORE_SHARE: Final = 0.5  # of the lifetime of an entry, where that is shorter than twice the days; ours

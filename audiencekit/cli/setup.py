@@ -19,7 +19,7 @@ from audiencekit.cli.command_settings import command_settings, silent_settings
 from audiencekit.cli.dry_runs import refuse_offline_sending
 from audiencekit.cli.notifying import Notifying, notify_options, reporting_status
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option, offline_option
-from audiencekit.cli.output import insist, leave_with, print_json, say, say_document, tell
+from audiencekit.cli.output import insist, leave_with, print_json, say, say_document, suggest, tell
 from audiencekit.cli.sending_commands import (
     events_option,
     leave_stdout_to,
@@ -215,6 +215,8 @@ def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
             insist(f"error: {each.setup.name}: {_in_setup(shown(each.problem or each.state))}", level="error")
             if each.error is not None and each.error.hint:
                 insist(f"  what to do: {_in_setup(shown(each.error.hint))}")
+    if report.state == "complete" and not as_json:
+        suggest("open")
     sys.exit(report.exit_code)
 
 

@@ -92,6 +92,7 @@ class PlannedRun(PlannedRequests):
     people_changed: int = 0  # who are put into an audience or taken out
     rejected_before: int | None = None  # rows that the run rejected whose repaired rows are sent
     repair_notes: tuple[str, ...] = ()
+    lost_kinds: tuple[Loss, ...] = ()  # of members, in a sync
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -122,7 +123,8 @@ class PlannedRun(PlannedRequests):
     @property
     def warnings(self) -> tuple[Loss, ...]:
         """Losses that the owner of the source would want to hear of, the most values first."""
-        return self.source.warnings + warnings_of(self.suppression) + find_losses(self.tally, self.mapping)
+        losses = self.lost_kinds + find_losses(self.tally, self.mapping)
+        return self.source.warnings + warnings_of(self.suppression) + losses
 
     @property
     def plan_notes(self) -> tuple[str, ...]:

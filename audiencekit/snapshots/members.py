@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_EXPIRY_DAY
@@ -109,6 +110,14 @@ def as_members(records: HashedRecords, days: Days) -> HashedRecords:
     batch = records.unwrap()
     columns = [batch.column(kind.value) for kind in Kind]
     return HashedRecords(pa.record_batch([arrow_array(days), *columns], schema=MEMBER_SCHEMA))
+
+
+@guarded
+def count_kinds(members: HashedRecords) -> dict[Kind, int]:
+    """Return how many of the members have an identifier of each kind."""
+    batch = members.unwrap()
+    lengths = {kind: pc.list_value_length(batch.column(kind.value)) for kind in Kind}
+    return {kind: pc.sum(pc.greater(length, 0)).as_py() or 0 for kind, length in lengths.items()}
 
 
 def days_of(members: HashedRecords) -> Days:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -30,13 +31,21 @@ from audiencekit.audiences.sync.removals import (
     reduce_members,
 )
 from audiencekit.errors import PlanRefused, Refused, UsageError
-from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS, TOLERATED_LOST_MEMBERS
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import (
+    MAX_LOST_KIND_SHARE,
+    MAX_LOST_SHARE,
+    MIN_TARGETABLE_PEOPLE,
+    PROCESSING_HOURS,
+    TOLERATED_LOST_MEMBERS,
+)
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.plan import PlannedRun
+from audiencekit.planning.plan import PlannedRun, refuse_losses
 from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.reading import BatchResults
 from audiencekit.process.workers import cores, in_order
+from audiencekit.records.losses import Loss
 from audiencekit.records.plan_times import PlanTimes
 from audiencekit.records.record_bits import Bits, Indices
 from audiencekit.reporting.report import RowCounts, rows_among
@@ -45,7 +54,7 @@ from audiencekit.selection.tags import Tagger
 from audiencekit.snapshots.changes import RecordsOf
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import Snapshot
-from audiencekit.snapshots.members import MemberChunk, day_of, from_bytes
+from audiencekit.snapshots.members import MemberChunk, count_kinds, day_of, from_bytes
 from audiencekit.sources.files import AnySource, Item
 from audiencekit.state.spool import Spool
 
@@ -102,7 +111,9 @@ class SyncPlanner:
             waves=waves,
         )
         planned.people_changed = changes.additions + changes.removals
+        planned.lost_kinds = find_lost_kinds(planned, revision, changes.members)
         planned.refusals = self._refusals(planned, changes, revision.lost)
+        planned.refusals += refuse_losses(planned.lost_kinds) if terms.options.fails_on_warnings else []
         remarks = notes + _remarks(planned, changes, snapshot, now)
         known = {each.name: getattr(planned, each.name) for each in fields(planned)} | {"batches": revision.sent}
         return PlannedSync(
@@ -128,6 +139,27 @@ def _remarks(planned: PlannedRun, changes: SyncChanges, snapshot: Snapshot, now:
     if not planned.requests:
         found += ("the audience is what the source says already: there is nothing to send",)
     return found + warn_of_few(changes.members_after)
+
+
+def find_lost_kinds(planned: PlannedRun, revision: Revision, members: int) -> tuple[Loss, ...]:
+    """Return a loss for each kind that no row has, while many members leave who were put in by it.
+
+    A query that lost a column gives such a list: the people are the same, found by another kind, and fewer match.
+    """
+    tallies = ((column.kind, planned.tally.columns.get(column.key)) for column in planned.mapping.columns)
+    present = {kind for kind, tally in tallies if tally is not None and tally.valid}
+    return tuple(
+        Loss(
+            code="lost_kind",
+            column=None,
+            count=count,
+            share=count / members,
+            message=f"{count:,} of {members:,} members lose their {kind}, and no row of the list has one",
+            remedy="look whether the export or the query has lost a column",
+        )
+        for kind, count in revision.count_leaving().items()
+        if kind not in present and count > max(TOLERATED_LOST_MEMBERS, members * MAX_LOST_KIND_SHARE)
+    )
 
 
 def _records_by_wave(planned: PlannedRun) -> list[int]:
@@ -372,6 +404,13 @@ class Revision:
         if difference.removed:
             revision._take_out(tagger)
         return revision
+
+    def count_leaving(self) -> Counter[Kind]:
+        """Return how many of the members that are removed have each kind."""
+        counts = Counter[Kind]()
+        for part in range(len(self.difference.removed)):
+            counts.update(count_kinds(self._leaving(part)))
+        return counts
 
     def select(self, selection: Selection) -> Selection:
         """Return which records are sent, in which wave."""

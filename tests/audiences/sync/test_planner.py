@@ -280,6 +280,22 @@ async def test_a_data_frame_is_a_source(owner: Owner) -> None:
     assert (plan.changes["unchanged"], plan.records) == (20, 0)
 
 
+@pytest.mark.parametrize("next_list", ["no values", "no column"])
+async def test_a_list_without_a_kind_that_members_have_is_warned_of(owner: Owner, next_list: str) -> None:
+    """They are the same people, by the other kind; the match rate would fall, and no one would know why."""
+    plan = _plan(owner, _lines([(mail, "") for mail, _ in OLD]).replace("handle_\n", "\n"))
+    if next_list == "no column":
+        source = owner.directory / "bare.csv"
+        source.write_text("email\n" + "".join(f"person{mail}@example.com\n" for mail, _ in OLD))
+        plan = plan_sync(source, audience=AUDIENCE, settings=replace(owner.settings, concurrency=1))
+    (warning,) = [loss for loss in plan.warnings if loss.code == "lost_kind"]
+    assert (warning.count, warning.share) == (20, 1.0)
+    assert "20 of 20 members lose their handle" in warning.message
+    assert plan.verdict == "ready_with_warnings"
+    strict = _plan(owner, _lines([(mail, "") for mail, _ in OLD]).replace("handle_\n", "\n"), fail_on_warnings=True)
+    assert any("lose their handle" in str(refusal) for refusal in strict.refusals)
+
+
 async def test_members_put_back_are_told(owner: Owner) -> None:
     """A person goes by a key that another holds."""
     plan = _plan(owner, _lines([*OLD[:-1], ("19", "new"), ("new", "19")]))
