@@ -299,19 +299,11 @@ def test_an_upload_on_empty_machines_is_killed_twice(
 
     For Airflow 3 each of these commands is another DAG run, so that it does not go on with the run of the one before.
     """
-    audience_id = service.make_audience("Empty machines", home / "former")
     source = write_list(home / "empty.csv", range(400_000, 400_000 + MANY))
-    command = [
-        "-m",
-        "airflow",
-        "dags",
-        "test",
-        "trial",
-        "2026-02-10",
-        "-c",
-        _config(source=source, audience=audience_id),
-    ]
     with state_bucket() as bucket:
+        audience_id = service.make_audience("Empty machines", home / "former")
+        config = _config(source=source, audience=audience_id)
+        command = ["-m", "airflow", "dags", "test", "trial", "2026-02-10", "-c", config]
         environment = airflow_environment | bucket.env
         environment["AIRFLOW_CONN_AUDIENCEKIT_DEFAULT"] = service.connection(concurrency=1)
         del environment["AUDIENCEKIT_STATE_DIR"]
