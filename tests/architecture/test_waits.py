@@ -15,6 +15,7 @@ WAITS = ("wait", "result", "join", "communicate", "wait_for", "timeout")
 VIRTUAL = {  # where time passes at once, and what a test asks for is to end too early
     "tests/api/test_oauth.py",
     "tests/delivery/limiter/test_host.py",
+    "tests/mirror/campaign.py",
     "tests/process/test_event_loop.py",
 }
 LOOKS_AGAIN = {("tests/cli/test_login.py", "timeout=10"), ("tests/planning/test_prepared.py", "wait(1)")}

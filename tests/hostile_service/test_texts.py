@@ -39,7 +39,7 @@ def _commands(audience_id: str, directory: Path) -> list[tuple[str, ...]]:
     ]  # fmt: skip
     return [
         ("whoami",), ("whoami", "--json"),
-        ("init", "--audience", audience_id, "--from", "list.csv", "--consent-column", "email=yes"),
+        ("init", "--audience", audience_id, "--from", "list.csv", "--encoding", "utf-8"),
         ("audiences", "list"), ("audiences", "list", "--json"), ("audiences", "show", audience_id),
         ("audiences", "show", "none"), ("audiences", "create", "fresh"), ("audiences", "create", "other", "--json"),
         ("audiences", "wait", audience_id, "--timeout", "0s"),

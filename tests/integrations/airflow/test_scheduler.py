@@ -101,7 +101,7 @@ class Nightly:
 
     def ask(self, query: str) -> list[tuple[str, ...]]:
         """The rows of its database."""
-        with closing(sqlite3.connect(self.home / "airflow.db", timeout=60)) as database:
+        with closing(sqlite3.connect(self.home / "airflow.db", timeout=PATIENCE_SECONDS)) as database:
             return database.execute(query).fetchall()
 
     @property
