@@ -25,6 +25,7 @@ from audiencekit.runs.store import TargetLock
 from tests.browser import MISSING, Browser
 from tests.integrations.airflow.conftest import Service, emulator, hashes_of, is_installed, wait_for, write_list
 from tests.integrations.airflow.lineageschemas import LineageSchemas
+from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
 
 pytestmark = pytest.mark.integrations
