@@ -152,7 +152,7 @@ def test_a_job_that_runs_again_changes_nothing(spark: Any, tmp_path: Path) -> No
     for other, options in (
         (frame.limit(40), given),
         (frame, {**given, "operation": "delete"}),
-        (frame, {**given, "profile": "x"}),
+        (frame, {**given, "country": "US"}),
     ):
         with pytest.raises(UsageError, match="another list"):
             prepare(other, **options).write(str(place))
