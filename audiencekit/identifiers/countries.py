@@ -580,6 +580,11 @@ _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().s
 
 
 UNKNOWN_COUNTRY: Final = "ZZ"  # as CLDR has it
+_NOTHING_CHOSEN: Final = frozenset(
+    {"", "0", "00", "000", "false", "xx", "k.a", "k. a", "keine", "keine angabe", "not set", "select country"}
+    | {"select", "please select", "bitte wählen", "bitte auswählen"}
+)
+_BRACKETS: Final = "()[]<>-–—. "
 _LONGEST_CELL: Final = 100  # characters; a longer one names no country
 _CALLING_CODE: Final = re.compile(r"(?:\+ ?|00(?=[0-9]{2}))([1-9][0-9]{0,2})")
 
@@ -606,11 +611,15 @@ def find_country(text: str) -> str | None:
 def country_of_row(cell: str) -> str | None:
     """Return the country that `cell` of a row names; None for a cell that says nothing: blank, or a placeholder.
 
+    Zeros are one, `False` (of Odoo), `XX`, and what a form offers before a country is chosen.
     A cell that says something else has UNKNOWN_COUNTRY, in which no national number can be read: by the default country
     it would be the number of another person.
     """
-    found = find_country(cell)
-    return UNKNOWN_COUNTRY if found is None and cell.strip() and not is_placeholder(cell.strip()) else found
+    if (found := find_country(cell)) is not None:
+        return found
+    word = cell.strip()
+    says_nothing = not word or is_placeholder(word) or word.strip(_BRACKETS).casefold() in _NOTHING_CHOSEN
+    return None if says_nothing else UNKNOWN_COUNTRY
 
 
 # Two regional indicator symbols (Unicode, chapter 22.10) are the letters of a code.

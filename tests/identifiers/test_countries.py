@@ -150,7 +150,8 @@ def test_anything_else_is_no_country(text: str) -> None:
             ("Großbritannien", "GB"),
             ("Tyskland", "DE"),
         ),
-        *((cell, None) for cell in ("", " ", "n/a", "-", "unknown", "NULL")),
+        *((cell, None) for cell in ("", " ", "n/a", "-", "unknown", "NULL", "\\N", "False", "00")),
+        *((cell, None) for cell in ("XX", "k.A.", "(not set)", "-- Select Country --", "Bitte wählen")),
         *((cell, UNKNOWN_COUNTRY) for cell in ("Atlantis", "Deutschlnd", "ZZ", "+999", "Virgin Islands", "12")),
     ],
 )

@@ -153,7 +153,7 @@ def find_lost_kinds(planned: PlannedRun, revision: Revision, members: int) -> tu
             code="lost_kind",
             column=None,
             count=count,
-            share=count / members,
+            share=min(count / max(members, 1), 1.0),
             message=f"{count:,} of {members:,} members lose their {kind}, and no row of the list has one",
             remedy="look whether the export or the query has lost a column",
         )

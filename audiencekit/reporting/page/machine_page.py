@@ -98,11 +98,18 @@ def _tasks(place: Document, runs: Mapping[str, Document], now: datetime, view: V
 
 
 def _is_too_small(place: Document, runs: Mapping[str, Document]) -> bool:
-    """Whether too few people matched, or were ever sent where the service was not asked."""
+    """Whether too few people matched, or, where the service was not asked, too few were ever sent.
+
+    The page has the counts of the last runs only: where some are missing, nothing is said.
+    """
     if place["history"]:
         return bool(place["history"][-1]["audience_size"] < MIN_TARGETABLE_PEOPLE)
-    put_in = [runs[one] for one in place["runs"] if one in runs and runs[one].get("operation") != "delete"]
-    return 0 < sum((run.get("rows") or {}).get("sent") or 0 for run in put_in) < MIN_TARGETABLE_PEOPLE
+    known = [runs.get(one, {}) for one in place["runs"]]
+    sent = [(run.get("rows") or {}).get("sent") for run in known if run.get("operation") != "delete"]
+    if None in sent:
+        return False
+    most = max(sum(sent), place["members"]["most"] if place["members"] else 0)
+    return bool(0 < most < MIN_TARGETABLE_PEOPLE)
 
 
 def _after_run(run: Document, view: View) -> Iterator[str]:

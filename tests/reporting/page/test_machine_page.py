@@ -61,6 +61,15 @@ def test_members_who_expire_soon_and_a_small_audience_are_something_to_do() -> N
     assert "cannot be targeted yet: 100 matched people" in tasks_of(document)
 
 
+def test_an_audience_of_which_runs_are_missing_is_not_called_small() -> None:
+    """The page has the last runs only; and an upload may have come after the last sync, or before it."""
+    few = report_of_a_bad_day(rows={**report_of_a_bad_day()["rows"], "sent": 45})
+    assert "cannot be targeted" in tasks_of(machine_of(few))
+    assert "cannot be targeted" not in tasks_of(machine_of(few, runs=[few["run_id"], "20250101-1"]))
+    assert "cannot be targeted" not in tasks_of(machine_of(few, members={"least": 5_000, "most": 5_000}))
+    assert "cannot be targeted" in tasks_of(machine_of(few, members={"least": 40, "most": 40}))
+
+
 def test_an_unfinished_erasure_is_something_to_do() -> None:
     """No number or name of its people is there."""
     erasure = {"run_id": "forget-20260101-1", "state": "incomplete", "resumable": True, "started_at": None}
