@@ -24,7 +24,7 @@ class Machine:
         self.own = root / "state", root / "state-settings", root / "data"
         for name in ("home", "work", "temporary", "data"):
             (root / name).mkdir(parents=True, mode=0o700)
-        (self.work / "list.csv").write_text("email\n" + "".join(f"{person}\n" for person in PEOPLE))
+        (self.work / "list.csv").write_text("email,marketing\n" + "".join(f"{person},yes\n" for person in PEOPLE))
         (self.work / "people").write_text(f"{PEOPLE[0]}\n")
         self._before = self._elsewhere()
 

@@ -41,7 +41,7 @@ def _asking(audience_id: str) -> list[tuple[str, ...]]:
         ("audiences", "health", audience_id),
         ("audiences", "wait", audience_id, "--timeout", "1s", "--interval", "1s"), ("do-not-reach", "show"),
         ("api", "list_custom_audiences", "--all"), ("api", "list_accounts", "--json"), ("activity", "subscribe"),
-        ("init", "--audience", audience_id, "--from", "list.csv", "--encoding", "utf-8",
+        ("init", "--audience", audience_id, "--from", "list.csv", "--consent-column", "marketing=yes",
          "--setup", "../data/setup.toml"),
     ]  # fmt: skip
 

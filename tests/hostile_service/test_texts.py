@@ -28,7 +28,7 @@ def terminal(sparing: bool, service: Service, commands: Commands, tmp_path: Path
 
 
 def _commands(audience_id: str, directory: Path) -> list[tuple[str, ...]]:
-    (directory / "list.csv").write_text("email\n" + "".join(f"p{n}@canarymail.com\n" for n in range(40)))
+    (directory / "list.csv").write_text("email,marketing\n" + "".join(f"p{n}@canarymail.com,yes\n" for n in range(40)))
     (directory / "more.csv").write_text("email\n" + "".join(f"p{n}@canarymail.com\n" for n in range(45)))
     both = {"name": "both" + HOSTILE, "segments": {"audience": audience_id, "lookback": 30}}
     (directory / "flexible.json").write_text(json.dumps({"audiences": [both]}))
@@ -39,7 +39,7 @@ def _commands(audience_id: str, directory: Path) -> list[tuple[str, ...]]:
     ]  # fmt: skip
     return [
         ("whoami",), ("whoami", "--json"),
-        ("init", "--audience", audience_id, "--from", "list.csv", "--encoding", "utf-8"),
+        ("init", "--audience", audience_id, "--from", "list.csv", "--consent-column", "marketing=yes"),
         ("audiences", "list"), ("audiences", "list", "--json"), ("audiences", "show", audience_id),
         ("audiences", "show", "none"), ("audiences", "create", "fresh"), ("audiences", "create", "other", "--json"),
         ("audiences", "wait", audience_id, "--timeout", "0s"),

@@ -105,7 +105,7 @@ def _is_too_small(place: Document, runs: Mapping[str, Document]) -> bool:
     if place["history"]:
         return bool(place["history"][-1]["audience_size"] < MIN_TARGETABLE_PEOPLE)
     known = [runs.get(one, {}) for one in place["runs"]]
-    sent = [(run.get("rows") or {}).get("sent") for run in known if run.get("operation") != "delete"]
+    sent: list[Any] = [(run.get("rows") or {}).get("sent") for run in known if run.get("operation") != "delete"]
     if None in sent:
         return False
     most = max(sum(sent), place["members"]["most"] if place["members"] else 0)
