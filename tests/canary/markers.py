@@ -24,8 +24,9 @@ def _forms(marker: str) -> dict[str, bytes]:
         "json": "".join(f"\\u{ord(character):04x}" for character in marker).encode(),
     }
     for offset in range(3):
+        # All letters that come from the marker alone: of fewer, chance makes some in any file of digests.
         encoded = base64.b64encode(b"\0" * offset + raw)
-        forms[f"base64+{offset}"] = encoded[4 if offset else 0 : len(encoded) // 4 * 4 - 4]
+        forms[f"base64+{offset}"] = encoded[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]
     return forms
 
 
