@@ -154,10 +154,11 @@ def night(home: Path, airflow_environment: dict[str, str]) -> Iterator[Night]:
         triggerer = airflow.begin_all()
         airflow.wait_for(lambda: airflow.ask("SELECT dag_id FROM serialized_dag WHERE dag_id = 'night'"))
         service.ask("/__faults", [SLOW])
-        config = {"lists": str(home), "page": str(home / "page.html")}
+        config = {"lists": str(home), "page": str(home / "page.html"), "synced": synced_id}
         airflow.call("dags", "trigger", "night", "-r", "night-1", "-c", json.dumps(config))
         airflow.wait_for(service.uploads)
-        audience_id = json.loads(service.ask("/__requests"))[-1]["path"].split("/")[-2]
+        paths = [request["path"].split("/") for request in json.loads(service.ask("/__requests"))]
+        (audience_id,) = {path[-2] for path in paths if path[-1] == "users"}
         service.ask("/__faults", [LIMITED])
         with pytest.raises(AudienceBusy) as busy:
             TargetLock(state_dir, service.account_id, Target.audience(audience_id), "other").__enter__()
@@ -171,13 +172,27 @@ def night(home: Path, airflow_environment: dict[str, str]) -> Iterator[Night]:
 
 def test_a_night_with_kills_ends_with_the_right_members(night: Night) -> None:
     """One run, which three tries and a deferral share; what a list of bad rows would send is not sent."""
-    assert night.airflow.states == {"create": "success", "upload": "success", "sync": "success", "bad": "failed"}
+    assert night.airflow.states == dict.fromkeys(("create", "upload", "sync", "ready"), "success") | {"bad": "failed"}
     assert night.service.emails(night.audience_id) == hashes_of([*FIRST, *SECOND])
     assert night.service.emails(night.synced_id) == hashes_of(FIRST)
     found = [run for run in list_runs(night.airflow.home / "state") if run["operation"] == "update"]
     (complete,) = [run for run in found if run["state"] == "complete"]
     assert complete["rows"]["sent"] == len(FIRST) + len(SECOND)
     assert complete["requests"]["attempts"] == complete["requests"]["planned"] + 2  # one killed, one limited
+
+
+def test_a_list_over_the_threshold_fails_for_good(night: Night) -> None:
+    """No second try is made, although the task has one."""
+    assert night.airflow.ask("SELECT try_number, max_tries FROM task_instance WHERE task_id = 'bad'") == [(1, 1)]
+    told = "".join(path.read_text() for path in (night.airflow.home / "logs").rglob("task_id=bad/**/*.log"))
+    assert "AirflowFailException" in told
+
+
+def test_a_wait_ends_when_the_audience_is_ready(night: Night) -> None:
+    """The task is deferred, its trigger looks, looks again, and brings the task back to success."""
+    told = "".join(path.read_text() for path in (night.airflow.home / "logs").rglob("task_id=ready/**/*.log*"))
+    assert f"audience {night.synced_id} is not targetable yet" in told
+    assert f"audience {night.synced_id} is targetable; " in told
 
 
 def test_its_traces_are_there(night: Night) -> None:

@@ -1,4 +1,7 @@
-"""A night: an audience is made and filled by its name, holding no worker; another one is synced; and a list is bad."""
+"""A night: an audience is made and filled by its name, holding no worker; another one is synced; and a list is bad.
+
+Beside them a wait that holds no worker either, until people who were synced can be targeted.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from audiencekit.integrations.airflow.operators import (
     AudienceUploadOperator,
     CreateAudienceOperator,
 )
+from audiencekit.integrations.airflow.sensor import AudienceReadySensor
 
 NAME = "Of the night"
 
@@ -23,7 +27,7 @@ with DAG(
     schedule=None,
     start_date=datetime(2026, 1, 1),
     is_paused_upon_creation=False,
-    params={"lists": "", "page": ""},
+    params={"lists": "", "page": "", "synced": ""},
 ):
     create = CreateAudienceOperator(task_id="create", audience_name=NAME)
     upload = AudienceUploadOperator(
@@ -39,5 +43,10 @@ with DAG(
         page_url="https://pages.example/{{ run_id }}.html",
     )
     sync = AudienceSyncOperator(task_id="sync", source="{{ params.lists }}/first.csv", audience="Synced")
-    bad = AudienceUploadOperator(task_id="bad", source="{{ params.lists }}/bad.csv", audience=NAME)
+    bad = AudienceUploadOperator(
+        task_id="bad", source="{{ params.lists }}/bad.csv", audience=NAME, retries=1, retry_delay=timedelta(seconds=1)
+    )
     create >> upload >> sync >> bad  # type: ignore[operator]
+    AudienceReadySensor(
+        task_id="ready", audience="{{ params.synced }}", deferrable=True, poke_interval=1, timeout=3_600
+    )

@@ -1,4 +1,4 @@
-"""One upload whose source and limit a test gives; it is tried twice."""
+"""One upload whose source a test gives; it is tried twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ with DAG("trial", schedule=None, start_date=datetime(2026, 1, 1), params={"audie
         task_id="upload",
         source="{{ params.source }}",
         audience="{{ params.audience }}",
-        options={"max_rejected_share": 0.2},
         retries=1,
         retry_delay=timedelta(seconds=1),
     )
