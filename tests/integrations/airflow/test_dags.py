@@ -24,7 +24,16 @@ from audiencekit.cli.schedule_files import airflow_dag
 from audiencekit.pipeline import upload
 from audiencekit.runs.reports import list_runs
 from generators.schedules import RUN
-from tests.integrations.airflow.conftest import ROOT, Call, Service, email_of, hashes_of, wait_for, write_list
+from tests.integrations.airflow.conftest import (
+    ROOT,
+    Call,
+    Service,
+    email_of,
+    hashes_of,
+    is_installed,
+    wait_for,
+    write_list,
+)
 from tests.mirror.servers import state_bucket
 from tests.moments import PATIENCE_SECONDS
 
