@@ -1,8 +1,12 @@
-"""Every benchmark's command, run whole on a small list: its figures are there, plausible and in their places."""
+"""A benchmark's command, run whole on a small list: its figures are there, plausible and in their places.
+
+Those that take more than some seconds even so run with BENCHMARKS=all.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,15 +73,18 @@ SECTIONS = {
         ["bytes of sync / bytes that the changes need", "check", "sync", "sync that writes all members anew"],
     ),
 }
+LONG = {"upload, applied", "duplicates", "memory", "cores"} | {
+    *("cliffs", "long_cells", "spreadsheets", "start", "sync", "watched"),
+}
+CHOSEN = [name for name in (*SERIES, *SECTIONS) if os.environ.get("BENCHMARKS") == "all" or name not in LONG]
 NEEDS = {"buckets": "obstore", "databases": "adbc_driver_postgresql", "spreadsheets": "fastexcel"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("options", "rows", "ratios"), SERIES.values(), ids=SERIES)
-def test_contestants_take_turns(
-    options: list[str], rows: dict[str, int], ratios: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("name", [name for name in SERIES if name in CHOSEN])
+def test_contestants_take_turns(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each did its whole job and tells what it took; what is printed is written, and lists that are kept stay."""
+    options, rows, ratios = SERIES[name]
     module, out = importlib.import_module(f"benchmarks.{options[0]}"), tmp_path / "out.json"
     lists = ["--lists", str(tmp_path / "lists")]
     module.main(["--rows", str(ROWS), "--runs", "1", "--json", str(out), *lists, *options[1:]])
@@ -102,9 +109,10 @@ def test_contestants_take_turns(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "options", "cells"), [(name, *case) for name, case in SECTIONS.items()], ids=SECTIONS)
-def test_sections_are_written_in_their_place(name: str, options: list[str], cells: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [name for name in SECTIONS if name in CHOSEN])
+def test_sections_are_written_in_their_place(name: str, tmp_path: Path) -> None:
     """Every line of the table with a figure in it, and nothing else of the file changes."""
+    options, cells = SECTIONS[name]
     pytest.importorskip(NEEDS.get(name, "benchmarks"), reason="the extra is not installed")
     module, out = importlib.import_module(f"benchmarks.{name}"), tmp_path / "RESULTS.md"
     shutil.copy(OUT, out)

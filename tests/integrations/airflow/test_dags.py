@@ -201,7 +201,7 @@ def test_an_upload_on_empty_machines_is_killed_twice(
     """
     source = write_list(home / "empty.csv", range(400_000, 400_000 + MANY))
     with state_bucket() as bucket:
-        audience_id = service.make_audience("Empty machines", home / "former")
+        audience_id = service.make_audience("Machines of a DAG", home / "former")
         config = _config(source=source, audience=audience_id)
         command = ["-m", "airflow", "dags", "test", "trial", "2026-02-10", "-c", config]
         environment = airflow_environment | bucket.env
