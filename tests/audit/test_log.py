@@ -101,7 +101,7 @@ def test_a_torn_entry_is_taken_away_and_told(tmp_path: Path) -> None:
         assert json.loads(lines_of(log)[-1])["mended"] == length + 1
 
 
-@pytest.mark.parametrize("seed", shortened(range(int(os.environ.get("AUDIT_LOGS", "6"))), 1))
+@pytest.mark.parametrize("seed", shortened(range(int(os.environ.get("AUDIT_LOGS", "3"))), 1))
 def test_killed_processes_raise_no_false_alarm(tmp_path: Path, seed: int) -> None:
     """At random times, one after the other, on one log; each entry whose append had returned is there.
 

@@ -89,7 +89,7 @@ def _sums_of_reports(settings: Settings) -> tuple[Counter[str], Counter[str]]:
     return rows, counts
 
 
-@pytest.mark.parametrize("seed", shortened(range(int(os.environ.get("AUDIT_HISTORIES", "24"))), 2))
+@pytest.mark.parametrize("seed", shortened(range(int(os.environ.get("AUDIT_HISTORIES", "10"))), 2))
 async def test_the_sums_are_those_of_the_reports(seed: int, emulator: Emulator, tmp_path: Path) -> None:
     """Of runs that are complete, cut short, resumed and refused; of all purposes together."""
     settings = await _history(emulator, tmp_path, random.Random(seed), 8)

@@ -20,7 +20,7 @@ from audiencekit.state.signing import signing_key, verifier_key
 from tests.audit.edits import CUTS, EDITS, KEY, STRANGER, edited, lines_of, write_log
 
 ROOT = Path(__file__).resolve().parents[2]
-EACH: Final = int(os.environ.get("AUDIT_EDITS", "6"))  # of every kind
+EACH: Final = int(os.environ.get("AUDIT_EDITS", "2"))  # of every kind
 ENTRIES: Final = 6
 AT: Final = "2026-01-01T00:00:00Z"
 ALL: Final = pytest.mark.parametrize("name", [*EDITS, *CUTS])
@@ -68,9 +68,9 @@ def test_a_change_of_the_log_is_found(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @ALL
-def test_thousands_of_changes_are_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten thousand of all kinds together."""
-    monkeypatch.setitem(globals(), "EACH", 10_000 // (len(EDITS) + len(CUTS)) + 1)
+def test_a_thousand_changes_are_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all kinds together."""
+    monkeypatch.setitem(globals(), "EACH", 1_000 // (len(EDITS) + len(CUTS)) + 1)
     test_a_change_of_the_log_is_found(name, tmp_path)
 
 

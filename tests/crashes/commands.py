@@ -21,7 +21,7 @@ class Scene(NamedTuple):
 
 
 # Commands are interrupted at every so many steps; 1 tries each.
-BETWEEN = int(os.environ.get("STEPS_BETWEEN", "3"))
+BETWEEN = int(os.environ.get("STEPS_BETWEEN", "7"))
 Command = Callable[[Scene], Coroutine[Any, Any, Any]]
 
 

@@ -1,7 +1,7 @@
 """State directories that were damaged after an upload was killed: every command says what is true, or how it ended.
 
 A run that can go on does so exactly; one that cannot sends nothing more, claims nothing, and hides no other.
-DAMAGE_TRIALS raises the number of trials (10) for a longer run, such as 300; DAMAGE_FIRST leaves out as many before
+DAMAGE_TRIALS raises the number of trials (5) for a longer run, such as 300; DAMAGE_FIRST leaves out as many before
 them.
 """
 
@@ -25,7 +25,7 @@ from tests.crashes.killing import Driver, Ended
 from tests.crashes.scenario import ROWS, Source, environment, log_of, members_of, upload_command
 from tests.shortened import shortened
 
-TRIALS = int(os.environ.get("DAMAGE_TRIALS", "10"))
+TRIALS = int(os.environ.get("DAMAGE_TRIALS", "5"))
 FIRST = int(os.environ.get("DAMAGE_FIRST", "0"))
 KILLED = -9
 OTHER = "other@example.com"

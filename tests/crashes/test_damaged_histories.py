@@ -1,6 +1,6 @@
 """State directories with uploads, syncs and erasures in which one file is damaged: nothing hides the others.
 
-DAMAGE_TRIALS raises the number of trials (10) for a longer run, such as 300; DAMAGE_FIRST leaves out as many before
+DAMAGE_TRIALS raises the number of trials (5) for a longer run, such as 300; DAMAGE_FIRST leaves out as many before
 them.
 """
 
@@ -22,7 +22,7 @@ from tests.crashes.damage import do_damage
 from tests.crashes.killing import Driver, Ended
 from tests.crashes.scenario import environment
 
-TRIALS = int(os.environ.get("DAMAGE_TRIALS", "10"))
+TRIALS = int(os.environ.get("DAMAGE_TRIALS", "5"))
 FIRST = int(os.environ.get("DAMAGE_FIRST", "0"))
 KEY = "17" * 32  # a key file that is damaged is another test
 USAGE, REFUSED, BROKEN = 2, 3, 74

@@ -1,6 +1,6 @@
 """Disks that fail, on the real file system: strace has the system refuse writes, syncs, renames and opens.
 
-DISK_TRIALS raises the number of cases (10) for a longer run: then every n-th call of each kind fails in turn, once
+DISK_TRIALS raises the number of cases (5) for a longer run: then every n-th call of each kind fails in turn, once
 and from then on; 1000 is more than there are.
 """
 
@@ -24,7 +24,7 @@ from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environm
 from tests.moments import PATIENCE_SECONDS
 from tests.strace import strace
 
-TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
+TRIALS = int(os.environ.get("DISK_TRIALS", "5"))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A rotation of the state key that is killed at any moment: all is under one key, and nothing of it is left.
 
-KEY_KILLS raises the number of kills (12) for a longer run, such as 300.
+KEY_KILLS raises the number of kills (6) for a longer run, such as 300.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from audiencekit.process.crash_points import ERASURE_POINTS, SYNC_POINTS
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import environment
 
-KILLS = int(os.environ.get("KEY_KILLS", "12"))
+KILLS = int(os.environ.get("KEY_KILLS", "6"))
 KILLED = -9
 POINTS = ("before ready", "after ready", "before forward", "after forward", *ERASURE_POINTS[:4], *SYNC_POINTS[2:6])
 

@@ -1,6 +1,6 @@
 """Processes killed with SIGKILL at every named point, and at any time: what was begun is finished, exactly.
 
-CRASH_TRIALS raises the number of trials (40) for a longer run, such as 1000 with `-n 4`, which takes eleven minutes of
+CRASH_TRIALS raises the number of trials (20) for a longer run, such as 1000 with `-n 4`, which takes eleven minutes of
 processor time; CRASH_FIRST leaves out as many before them.
 """
 
@@ -38,7 +38,7 @@ from tests.crashes.scenario import (
 )
 from tests.shortened import shortened
 
-TRIALS = int(os.environ.get("CRASH_TRIALS", "40"))
+TRIALS = int(os.environ.get("CRASH_TRIALS", "20"))
 FIRST = int(os.environ.get("CRASH_FIRST", "0"))
 # Seeds of the short suite: killed after an intent, after a request, before an acknowledgement, after a report.
 SOME = (5, 7, 8, 11)

@@ -1,6 +1,6 @@
 """Purges that are killed at every named point, and at any time: a run is whole or gone, and the next purge ends it.
 
-PURGE_KILLS raises the number of trials (30) for a longer run.
+PURGE_KILLS raises the number of trials (12) for a longer run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.crashes.killing import Driver
 from tests.crashes.scenario import Source, environment, upload_command
 from tests.shortened import shortened
 
-TRIALS = int(os.environ.get("PURGE_KILLS", "30"))
+TRIALS = int(os.environ.get("PURGE_KILLS", "12"))
 KILLED = -9
 PURGE = ("purge", "--older-than", "30d", "--yes", "--json")
 DAY = 86_400

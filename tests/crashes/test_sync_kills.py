@@ -1,7 +1,7 @@
 """A replacement killed at any point: at every moment the audience holds what the old and the new list share.
 
 And the next sync ends it as the new list; that the one after it has nothing left to send is seen in
-tests/audiences/sync/test_run.py. SYNC_KILLS raises the number of kills (12) for a longer run, such as
+tests/audiences/sync/test_run.py. SYNC_KILLS raises the number of kills (6) for a longer run, such as
 200.
 """
 
@@ -21,7 +21,7 @@ from tests.crashes.killing import Driver
 from tests.crashes.scenario import Entry, check_events, environment, log_of
 from tests.shortened import shortened
 
-KILLS = int(os.environ.get("SYNC_KILLS", "12"))
+KILLS = int(os.environ.get("SYNC_KILLS", "6"))
 KILLED = -9
 OLD, NEW = range(40), range(15, 55)
 

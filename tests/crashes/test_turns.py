@@ -1,6 +1,6 @@
 """Machines that take turns at one audience: no state goes wrong without a message.
 
-TURNS raises the number of histories (3) for a longer run, such as 300; TURNS_FIRST is the first seed.
+TURNS raises the number of histories (2) for a longer run, such as 300; TURNS_FIRST is the first seed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from audiencekit.emulator import Emulator
 from tests.crashes.killing import Driver
 from tests.crashes.turns import Turns
 
-FIRST, TURNS = int(os.environ.get("TURNS_FIRST", "0")), int(os.environ.get("TURNS", "3"))
+FIRST, TURNS = int(os.environ.get("TURNS_FIRST", "0")), int(os.environ.get("TURNS", "2"))
 STEPS = 9
 
 

@@ -1,6 +1,6 @@
 """Workers race on a state in a bucket, and are killed anywhere; store and service lose, delay and double calls.
 
-STATE_HISTORIES raises the number of histories (12) for a longer run, such as 900.
+STATE_HISTORIES raises the number of histories (6) for a longer run, such as 900.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from audiencekit.mirror.mirror import StateMirror
 from audiencekit.runs.first_pass import PendingRequests
 from tests.mirror.campaign import relive
 
-COUNT = int(os.environ.get("STATE_HISTORIES", "12"))
+COUNT = int(os.environ.get("STATE_HISTORIES", "6"))
 CHUNK = 4
 
 

@@ -1,6 +1,6 @@
 """Histories of an audience in which nothing but answers is lost: what completed runs said is what holds.
 
-HISTORIES raises the number of seeds (40) for a longer run, such as 200.
+HISTORIES raises the number of seeds (20) for a longer run, such as 200.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from audiencekit.delivery import faults
 from tests.simulator.histories import relive
 
-COUNT = int(os.environ.get("HISTORIES", "40"))
+COUNT = int(os.environ.get("HISTORIES", "20"))
 CHUNK = 10
 
 
