@@ -28,7 +28,7 @@ class FaultWords:
 DELIMITED_WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
         "have another number of cells than the header, or most rows, have",
-        "say `delimiter=` if the columns were divided wrongly, `header_row=N` if lines stand above the header, or"
+        "say `delimiter=` if the columns were divided wrongly, `header_row=N` if there are lines above the header, or"
         " repair the rows",
     ),
     Reason.ENCODING: FaultWords(

@@ -30,8 +30,8 @@ _ZEROS_AT_ONCE: Final = 1 << 20
 _REMEDIES: Final = {
     errno.ENOSPC: "the disk is full: free some space on it",
     errno.EDQUOT: "this user may store no more on the disk: free some space on it",
-    errno.EISDIR: "a directory stands in the place of a file: move it away, or restore the file",
-    errno.ENOTDIR: "a file stands in the place of a directory: move it away, or restore the directory",
+    errno.EISDIR: "there is a directory in place of a file: move it away, or restore the file",
+    errno.ENOTDIR: "there is a file in place of a directory: move it away, or restore the directory",
     errno.ELOOP: "this is a link, which is not followed: replace it by the file or directory itself",
 }
 

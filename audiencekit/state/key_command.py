@@ -76,7 +76,7 @@ GivenKey: TypeAlias = Secret | KeyCommand | None
 
 
 def _refused(what: str) -> CredentialsRefused:
-    hint = "run it in a shell: it must print 64 hex digits and nothing else; its own error messages stand above"
+    hint = "run it in a shell: it must print 64 hex digits and nothing else; its own error messages are above"
     return CredentialsRefused(f"the command of {COMMAND_VARIABLE} {what}", hint=hint)
 
 

@@ -130,7 +130,7 @@ def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "hint"),
     [
-        (lambda path: path.mkdir(), "a directory stands in the place of a file"),
+        (lambda path: path.mkdir(), "there is a directory in place of a file"),
         (lambda path: path.symlink_to("other"), "this is a link"),
     ],
     ids=["directory", "link"],

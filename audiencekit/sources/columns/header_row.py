@@ -49,7 +49,7 @@ def find_header_row(records: Records, numbers: Sequence[int], options: SourceOpt
         elif _holds_person(records[:place], named):
             if options.puts_in:
                 raise SourceRefused(
-                    f"the header seems to be {line} {numbers[place]:,}, but what stands above it may be a person",
+                    f"the header seems to be {line} {numbers[place]:,}, but the lines above it may be people",
                     hint=f"say {option('header_row', numbers[place])} if it is, or {option('header', False)} for a list"
                     " without one",
                 )

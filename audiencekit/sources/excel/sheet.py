@@ -261,7 +261,7 @@ def open_sheet(file: RawFile, options: SourceOptions) -> Look:
         first_row=first.numbers[found.first_row - 1] + 1 if named else first.numbers[0],
     )
     if found.place:
-        notes.append(f"what stands above row {first.numbers[found.place]:,} of the sheet is taken for its title")
+        notes.append(f"the rows above row {first.numbers[found.place]:,} of the sheet are taken for its title")
     rows = first.records[found.first_row :]
     names = None
     if found.place is not None:

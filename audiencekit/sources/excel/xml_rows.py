@@ -88,7 +88,7 @@ class AnyRows:
         reference = attributes.get("r")
         found = None if reference is None else _REFERENCE.fullmatch(reference)
         if reference is not None and (found is None or int(found[2]) != self._number):
-            raise damaged("a cell stands in another row than it says")
+            raise damaged("a cell is in another row than it says")
         position = self._position + 1 if found is None else column_of(found[1])
         if not self._position < position < MAX_SHEET_COLUMNS:
             raise damaged("the cells of a row are not in order")

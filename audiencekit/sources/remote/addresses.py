@@ -148,7 +148,7 @@ def _refuse_user(scheme: str, user: str | None) -> None:
             "an address holds a password, which is not taken", hint="every user of the machine can see it; change it"
         )
     if scheme != "sftp" or not user:
-        raise UsageError(f"a {scheme}:// address has no user name", hint="take out all that stands before @")
+        raise UsageError(f"a {scheme}:// address has no user name", hint="remove everything before @")
 
 
 def _form_of(scheme: str) -> str:
@@ -194,7 +194,7 @@ def names_at(address: SourceAddress) -> tuple[SourceAddress, list[str]]:
     """
     before, _, last = address.path.rpartition("/")
     if _STAR in before:
-        raise SourceRefused("a star stands in the last part of an address only", hint="give one directory at a time")
+        raise SourceRefused("only the last part of an address may have a star", hint="give one directory at a time")
     directory = replace(address, path=f"{before}/" if before or address.path.startswith("/") else "")
     names = sorted(name for name in _names(directory) if name)
     if not last:

@@ -181,7 +181,7 @@ def test_a_title_is_no_header(tmp_path: Path, rows_of: Rows) -> None:
     path = _sheet(tmp_path, [["Customers of spring"], [], ["email", "phone"], [EMAIL, PHONE]])
     source = open_source(path, SourceOptions())
     assert _cells(rows_of(source)) == [[EMAIL, PHONE]]
-    assert "what stands above row 3 of the sheet is taken for its title" in source.notes
+    assert "the rows above row 3 of the sheet are taken for its title" in source.notes
     assert "row 1 is row 4 of the sheet 'Sheet'" in source.notes
 
 
