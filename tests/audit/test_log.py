@@ -23,7 +23,7 @@ from audiencekit.state.keys import StateKey
 from tests.audit.edits import KEY, STRANGER, lines_of, write_log
 from tests.shortened import shortened
 
-KILLS: Final = int(os.environ.get("AUDIT_KILLS", "12"))
+KILLS: Final = int(os.environ.get("AUDIT_KILLS", "5"))
 ROOT = Path(__file__).resolve().parents[2]
 APPEND: Final = """
 import sys
@@ -105,7 +105,7 @@ def test_a_torn_entry_is_taken_away_and_told(tmp_path: Path) -> None:
 def test_killed_processes_raise_no_false_alarm(tmp_path: Path, seed: int) -> None:
     """At random times, one after the other, on one log; each entry whose append had returned is there.
 
-    AUDIT_LOGS=84 kills a thousand of them. A log of many kills is long, and is verified after each.
+    AUDIT_LOGS=84 AUDIT_KILLS=12 kills a thousand of them. A log of many kills is long, and is verified after each.
     """
     draw, known = random.Random(seed), 0
     for number in range(KILLS):

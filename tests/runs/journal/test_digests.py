@@ -128,7 +128,7 @@ def test_a_fingerprint_needs_its_key() -> None:
 
 
 @settings(max_examples=examples(30), deadline=None)
-@given(st.lists(st.lists(st.text(max_size=4), max_size=3), max_size=5), st.lists(st.lists(st.text(max_size=4))))
+@given(*[st.lists(st.lists(st.text(max_size=4), max_size=3), max_size=5)] * 2)
 def test_two_lists_have_one_fingerprint_only_when_they_are_equal(one: list[list[str]], two: list[list[str]]) -> None:
     """Whatever stands in them."""
     prints = [_fingerprint(_batch([{"partner_user_id": values} for values in people])) for people in (one, two)]
