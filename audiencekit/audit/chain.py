@@ -96,7 +96,7 @@ class Keys:
 
     @classmethod
     def of(cls, key: StateKey) -> Keys:
-        """Those of a state key and of the keys before it."""
+        """The signing keys that follow from a state key and from the keys before it."""
         return cls([signing_key(each).public_key() for each in (*reversed(key.earlier), key)])
 
     def place(self, name: object) -> int | None:

@@ -298,7 +298,7 @@ def _explain(
 
 
 def _spread(places: Places, most: int) -> Places:
-    """At most so many of `places`, spread evenly."""
+    """At most `most` of `places`, spread evenly."""
     if len(places) <= most:
         return places
     return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]

@@ -433,7 +433,7 @@ CLASSES: Final[tuple[FaultClass, ...]] = (
          _to(lambda text: _sides(text)[0])),
     _for(_PHONE, "no_plus", "the + of E.164 is missing", "hash the number with its +: '+' + digits",
          _to(lambda text: text.removeprefix("+"))),
-    _for(_PHONE, "double_plus", "the + is there twice", "add a + only where there is none", _to(lambda text: f"+{text}")),
+    _for(_PHONE, "double_plus", "the + is doubled", "add a + only where there is none", _to(lambda text: f"+{text}")),
     _for(_PHONE, "prefix_00", "00 in place of the +", "replace a leading 00 by +",
          _to(lambda text: f"00{text.removeprefix('+')}")),
     _for(_PHONE, "trunk_zero", "the 0 of national numbers stays behind the country code",

@@ -51,7 +51,7 @@ class PartitionWork:
 
     @property
     def schema(self) -> Any:
-        """Of outcomes: the prepared format with the kinds that are mapped, then `column`, `reason` and `tally`.
+        """The schema of outcomes: the prepared format with the mapped kinds, then `column`, `reason` and `tally`.
 
         Hashes are bytes. A kind of which no row can have several values is no list. A record has no reason, a rejection
         has no operation and no identifier. The last row of a partition has its counts alone, and is row 0.

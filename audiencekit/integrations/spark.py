@@ -127,7 +127,7 @@ class PreparedFrame:
         return tally
 
     def _fingerprint(self) -> dict[str, Any]:
-        """Of the rows that are read, in any order, and of how they are read: equal for equal lists and options."""
+        """A digest of the rows, in any order, and of the options: equal for equal lists and options."""
         names = ", ".join(self._source.columns)  # ours: c0, c1
         total = f"sum(cast(xxhash64({names}) AS decimal(20, 0)))"
         (row,) = self._source.selectExpr("count(1) AS rows", f"{total} AS sum").collect()
@@ -216,7 +216,7 @@ def _read(keywords: Mapping[str, Any], profile: str | None) -> Options:
 
 
 def _schema_of(work: PartitionWork) -> Any:
-    """Of the outcomes, as Spark has it."""
+    """The schema of outcomes in types of Spark."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(work.schema)

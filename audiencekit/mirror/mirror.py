@@ -360,7 +360,7 @@ class StateMirror:
     # --- What is stored ---
 
     def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
-        """As `durability.Mirror` has it."""
+        """See `durability.Mirror`."""
         with self._guard:
             self._noted += 1
             if content is None:
@@ -371,7 +371,7 @@ class StateMirror:
                 self._open_files.add(path)
 
     def when_stored(self, action: Callable[[], None]) -> None:
-        """As `durability.Mirror` has it."""
+        """See `durability.Mirror`."""
         with self._guard:
             if self._stored < self._noted:
                 self._actions.append(action)

@@ -74,11 +74,11 @@ class SwapsRepeated:
         self._swaps, self._sleep, self._place = swaps, sleep, place
 
     async def read(self, name: str) -> Stored | None:
-        """As of Swaps."""
+        """See `Swaps`."""
         return await self._attempt(lambda: self._swaps.read(name))
 
     async def swap(self, name: str, data: bytes, version: str | None) -> str:
-        """As of Swaps; bytes that are there already were ours, since no two writers write the same."""
+        """See `Swaps`. Bytes that are there already are ours: no two writers write the same bytes."""
 
         async def attempt() -> str:
             try:
@@ -113,15 +113,15 @@ class Repeated(SwapsRepeated):
         self._objects = objects
 
     async def write(self, name: str, data: bytes) -> None:
-        """As of Objects."""
+        """See `Objects`."""
         await self._attempt(lambda: self._objects.write(name, data))
 
     async def names(self, prefix: str) -> list[str]:
-        """As of Objects."""
+        """See `Objects`."""
         return await self._attempt(lambda: self._objects.names(prefix))
 
     async def remove(self, names: Iterable[str]) -> None:
-        """As of Objects."""
+        """See `Objects`."""
         await self._attempt(lambda: self._objects.remove(names))
 
 
@@ -135,7 +135,7 @@ class BucketObjects:
         self._prefix = f"{address.path.strip('/')}/" if address.path.strip("/") else ""
 
     async def read(self, name: str) -> Stored | None:
-        """As of Objects."""
+        """See `Objects`."""
         import obstore
 
         async def call() -> Stored | None:
@@ -146,13 +146,13 @@ class BucketObjects:
         return found
 
     async def write(self, name: str, data: bytes) -> None:
-        """As of Objects."""
+        """See `Objects`."""
         import obstore
 
         await self._in_our_words(lambda: obstore.put_async(self._store, self._prefix + name, data, use_multipart=False))
 
     async def swap(self, name: str, data: bytes, version: str | None) -> str:
-        """As of Objects."""
+        """See `Objects`."""
         import obstore
 
         mode: Any = "create" if version is None else json.loads(version)
@@ -162,7 +162,7 @@ class BucketObjects:
         return _version_of(answer)
 
     async def names(self, prefix: str) -> list[str]:
-        """As of Objects."""
+        """See `Objects`."""
         import obstore
 
         async def call() -> list[str]:
@@ -175,7 +175,7 @@ class BucketObjects:
         return found
 
     async def remove(self, names: Iterable[str]) -> None:
-        """As of Objects."""
+        """See `Objects`."""
         import obstore
 
         for name in names:

@@ -37,15 +37,15 @@ class _Door:
         self._mirror, self._loop = mirror, loop
 
     def note(self, directory: Path, content: tuple[str, bytes] | None = None) -> None:
-        """As `durability.Mirror` has it."""
+        """See `durability.Mirror`."""
         self._mirror.note(directory, content)
 
     def when_stored(self, action: Callable[[], None]) -> None:
-        """As `durability.Mirror` has it."""
+        """See `durability.Mirror`."""
         self._mirror.when_stored(action)
 
     async def stored(self) -> None:
-        """As `durability.Mirror` has it."""
+        """See `durability.Mirror`."""
         await asyncio.wrap_future(self._loop.begin(self._mirror.stored()))
 
 

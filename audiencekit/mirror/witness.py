@@ -115,12 +115,12 @@ class FileObjects:
         self._directory = directory
 
     async def read(self, name: str) -> Stored | None:
-        """As of Swaps."""
+        """See `Swaps`."""
         with explained(f"{PLACE} cannot be read", self._directory, hint=_HINT):
             return self._read(name)
 
     async def swap(self, name: str, data: bytes, version: str | None) -> str:
-        """As of Swaps."""
+        """See `Swaps`."""
         place = explained(f"{PLACE} cannot be written", self._directory, hint=_HINT)
         with place, locked(self._directory / f".{name}.lock"):
             found = self._read(name)

@@ -93,7 +93,7 @@ def _complete(
 
 
 def _decide_alone(text: str, column: MappedColumn, country: str | None, rules: Rules) -> str | Reason:
-    """By the definition; an address by its steps where these are certain, in a sixth of the time."""
+    """Decide by the definition. Where the steps of an address are certain, take these: a sixth of the time."""
     if column.hashed:
         return accept_hashed(text)
     if column.kind is Kind.EMAIL and not text.isascii() and (answer := decide_one(text)) is not None:

@@ -265,7 +265,7 @@ PREPARED_SCHEMA: Final = pa.schema(
 
 @guarded
 def to_prepared(records: HashedRecords, places: Indices) -> HashedRecords:
-    """Those at `places` of a batch of RECORD_SCHEMA, as PREPARED_SCHEMA."""
+    """The records at `places` of a batch (RECORD_SCHEMA) in PREPARED_SCHEMA."""
     batch = records.unwrap()
     verbs = pc.if_else(arrow_array(batch.column(IS_DELETE).to_numpy(zero_copy_only=False)[places]), DELETE, UPDATE)
     lists = [_record_texts(batch.column(kind.value), places, is_hashed=kind.is_hashed) for kind in Kind]

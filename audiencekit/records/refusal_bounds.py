@@ -314,7 +314,7 @@ class PhoneShare:
 
 
 def find_phone_share(numbers: BareNumbers) -> PhoneShare:
-    """Of `numbers`, of which there are some. The sizes of very few of them count as ids."""
+    """The share of phone numbers among `numbers`, at least one. Very few sizes count as ids."""
     by_size = _by_size(numbers)
     sizes = sorted(int(size) for size in by_size if not size.startswith("0"))
     phones, evidence = 0.0, 0.0

@@ -68,7 +68,7 @@ class Forgotten:
         return f"<Forgotten: {len(self)} keys>"
 
     def holds(self, kind: Kind, hashes: Any) -> npt.NDArray[np.bool_]:
-        """Of each of `hashes` (HASH_TYPE), keys of one kind, whether it is that of an erased person.
+        """Whether each of `hashes` (HASH_TYPE), keys of one kind, belongs to an erased person.
 
         Of the kind that is sent as it is, they are the SHA-256. To be called from a guarded function only.
         """

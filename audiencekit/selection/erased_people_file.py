@@ -69,7 +69,7 @@ class ImportedPeople:
     tags: Tags = field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """As it is listed; tags are counted only."""
+        """The document of `forget --list`: tags are counted only."""
         return {"id": self.import_id, "at": self.at, "sender": self.sender, "keys": len(self.tags)}
 
 
@@ -159,7 +159,7 @@ def new_tag_key() -> SubKey:
 
 
 def new_identity() -> str:
-    """That of a memory that begins now."""
+    """A new identity, for a memory that begins now."""
     return secrets.token_hex(_IDENTITY_BYTES)
 
 

@@ -60,7 +60,7 @@ class Witness:
 
     @classmethod
     def of_user(cls) -> Witness:
-        """That of the user of the process (`XDG_DATA_HOME`)."""
+        """The witness in the data directory of the current user (`XDG_DATA_HOME`)."""
         data = user_directory("data")
         return cls(None if data is None else data / "witness")
 

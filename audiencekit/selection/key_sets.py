@@ -172,7 +172,7 @@ class KeySets:
         return self._deletes.at(records)
 
     def find_suppressing(self, tags: Tags) -> Tags:
-        """Those of `tags`, ascending, that suppress the records which have them."""
+        """The `tags`, ascending, that suppress the records that have them."""
         return tags[:0] if self._suppressed is None else tags[self._suppressed.holds(tags)]
 
     def has_values(self, tags: Tags) -> Bools:
@@ -250,7 +250,7 @@ class KeySets:
 
 
 def _superseded(records: Indices, last: Bools, deletes: Bits) -> Bools:
-    """Of records ordered by tag and then as they came, those before a change of verb of their key set."""
+    """The records before a change of verb of their key set; `records` are ordered by tag, then as they came."""
     verbs = deletes.at(records)
     changes = np.zeros(len(records), dtype=np.int64)
     changes[:-1] = ~last[:-1] & (verbs[1:] != verbs[:-1])
@@ -278,7 +278,7 @@ class KeyMemory(Protocol):
 
 
 def held_keys(records: Any, memories: Sequence[KeyMemory]) -> Bools:
-    """Of each key of `records` (RECORD_SCHEMA), kind after kind, whether one of `memories` holds it.
+    """Whether one of `memories` holds each key of `records` (RECORD_SCHEMA), kind after kind.
 
     Holds hashes: to be called from a guarded function only.
     """

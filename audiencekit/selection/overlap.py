@@ -136,7 +136,7 @@ class PeopleOfLists:
             np.bitwise_or.at(masks, found, bits)
 
     def _shared(self, entries: Entries) -> tuple[Indices, Masks]:
-        """Of keys ordered by tag the owners of those that several lists have, and the bits of these lists."""
+        """The owners of keys that several lists have, and the bits of these lists. `entries` are ordered by tag."""
         owners = records_of(entries)
         if not len(owners):
             return owners, np.zeros(0, dtype=np.uint8)

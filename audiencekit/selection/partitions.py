@@ -146,6 +146,6 @@ def records_of(entries: Entries) -> Places:
 
 
 def last_of_tag(entries: Entries) -> npt.NDArray[np.bool_]:
-    """Of entries ordered by tag, whether each is the last of its tag."""
+    """Whether each entry is the last of its tag; `entries` are ordered by tag."""
     changes = (entries["high"][1:] != entries["high"][:-1]) | (entries["low"][1:] != entries["low"][:-1])
     return np.append(changes, True) if len(entries) else np.zeros(0, dtype=bool)

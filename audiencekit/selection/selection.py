@@ -57,7 +57,7 @@ def find_conflicts(keys: Partitions, chosen: Bits, superseded: Bits, deletes: Bi
 
 
 def _contested(entries: Entries, deletes: Bits) -> Entries:
-    """Of entries ordered by tag those whose key both verbs have, the number of the key in the place of its tag."""
+    """The entries (ordered by tag) whose key has both verbs, with the number of the key in place of its tag."""
     ends = last_of_tag(entries)
     numbers: Indices = np.cumsum(ends) - ends
     is_delete = deletes.at(records_of(entries))
@@ -241,7 +241,7 @@ class SelectionLayout:
 
 
 def _within(records: Indices, start: int, end: int) -> Indices:
-    """Those of `records` (ascending) from `start` to `end`, counted from `start`."""
+    """The `records` (ascending) from `start` to `end`, counted from `start`."""
     first, last = np.searchsorted(records, [start, end])
     places: npt.NDArray[np.int64] = records[first:last] - start
     return places

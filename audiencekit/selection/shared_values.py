@@ -74,13 +74,13 @@ class SharedValues:
         return are_among(asked, self.tags)
 
     def among(self, candidates: Candidates) -> Candidates:
-        """Those of `candidates` that are shared."""
+        """The `candidates` that are shared."""
         tags = np.empty(len(candidates), dtype=TAG)
         tags["high"], tags["low"] = candidates["high"], candidates["low"]
         return candidates.compress(are_among(tags, self.tags))
 
     def without(self, others: Tags) -> SharedValues:
-        """Those that are none of `others`, which ascend."""
+        """The shared values without `others`, which ascend."""
         return SharedValues(self.tags[~are_among(self.tags, others)], self.people)
 
 
@@ -151,7 +151,7 @@ def _owners_of(places: Places, of_kinds: list[Offsets]) -> Places:
 
 
 def _pairs_of_keys(tagged: TaggedKeys, found: Candidates, of_records: Places) -> Pairs:
-    """Of each value in `found`, whose record has so many; fills in the key sets, too."""
+    """The pairs of each value in `found` with the people of its records; fills in the key sets, too."""
     people, parts = [NO_PAIRS.people], [NO_PAIRS.parts]
     for size in np.flatnonzero(np.bincount(of_records)).tolist():
         chosen = np.flatnonzero(of_records == size)
@@ -216,7 +216,7 @@ def _people(values: Tags, pairs: Tags) -> People:
 
 
 def joined(pieces: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
-    """One behind the other. As bytes: for each piece of entries numpy would compare their types, name by name."""
+    """Concatenate `pieces`, as bytes: numpy would compare the types of each piece, name by name."""
     return np.concatenate([piece.view(np.uint8) for piece in pieces]).view(pieces[0].dtype)
 
 
@@ -263,7 +263,7 @@ class PeopleOfValues:
 
 @guarded
 def pairs_of(records: HashedRecords, asked: Tags, tagger: Tagger) -> Pairs:
-    """Those values of a batch with a column for every kind that are among `asked`, which ascend: for PeopleOfValues."""
+    """The pairs of the values of a batch that are among `asked`, which ascend: for PeopleOfValues."""
     batch = records.unwrap()
     tagged = TaggedRows(np.zeros(batch.num_rows, dtype=np.int64), tagger.tag(batch))  # members have no rows
     return candidates_at(np.flatnonzero(are_among(tagged.keys.tags, asked)), tagged)[1]
@@ -343,7 +343,7 @@ def _added_up(counted: Counted) -> Counted:
 
 
 def _distinct(tags: npt.NDArray[np.void], name: str = "") -> npt.NDArray[np.void]:
-    """Of equal tags one each; their first halves ascend."""
+    """Each tag once; the first halves ascend."""
     order, firsts = _grouped(tags, name)
     return tags.take(order[firsts])
 

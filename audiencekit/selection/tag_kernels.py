@@ -135,7 +135,7 @@ class TagKernels:
         return full.value
 
     def find_repeated(self, pieces: Sequence[Entries]) -> Entries:
-        """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
+        """The entries of `pieces` that share their high half with another, ordered by tag and then by record."""
         # Pages that are never touched take no memory.
         found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
         own, count = entry_slice(found, Slice.to_fill), ctypes.c_size_t()

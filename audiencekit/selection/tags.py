@@ -230,7 +230,7 @@ def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
 
 
 def offsets_by_kind(records: Any) -> dict[Kind, Offsets]:
-    """Of each kind that `records` (RECORD_SCHEMA) hold: where among its keys those of each record begin."""
+    """For each kind of `records` (RECORD_SCHEMA): where the keys of each record begin."""
     return {kind: _offsets(lists, len(values)) for kind, lists, values in _values_by_kind(records)}
 
 

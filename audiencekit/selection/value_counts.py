@@ -57,7 +57,7 @@ def find_many(read: ReadSlots, batches: int, values: int, most: int, *, bits: in
 
 
 def _counted(slots: Slots, read: ReadSlots, batches: int, most: int) -> Slots:
-    """Those of `slots`, which ascend, that values of more than `most` records have."""
+    """The `slots`, ascending, whose values are in more than `most` records."""
     listed, counts = ListedSlots(slots), np.zeros(len(slots), dtype=np.int64)
 
     def find(number: int) -> Places:

@@ -20,7 +20,7 @@ from audiencekit.selection.tags import Tagger, hashes_by_kind
 
 @guarded
 def without_values(records: HashedRecords, places: Indices) -> HashedRecords:
-    """As many `records`, without the values at `places`, which count all values of the batch, kind after kind."""
+    """The same number of `records` without the values at `places`, which count all values, kind after kind."""
     batch = records.unwrap()
     columns: dict[str, Any] = {}
     start = 0

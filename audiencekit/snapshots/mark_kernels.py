@@ -65,7 +65,7 @@ class MarkKernels:
         self._library = library
 
     def find_marks(self, asked: Halves, ordered: Halves) -> tuple[Places, Bools]:
-        """Where each of `asked` stands in `ordered`, or would have to, and whether it is there."""
+        """The place of each of `asked` in `ordered`, or the place to insert it, and whether it is there."""
         count = len(asked.high)
         places, known = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint8)
         given = [_Ordered.of(halves, np.uint16) for halves in (asked, ordered)]
@@ -82,7 +82,7 @@ class MarkKernels:
         return begins[: count.value].copy()
 
     def find_tags(self, tags: Tags, ordered: Halves, begins: Begins) -> Places:
-        """Where each of `tags` stands in `ordered`, -1 for one that does not; `begins` are what was prepared of it."""
+        """The place of each of `tags` in `ordered`, -1 if it is not there; `begins` is the index of `ordered`."""
         places = np.empty(len(tags), dtype=np.int64)
         given = tag_slice(tags), _Ordered.of(ordered, np.uint64), Slice.of(begins, np.uint32)
         own = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))

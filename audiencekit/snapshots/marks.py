@@ -82,7 +82,7 @@ class Marks:
         return order
 
     def find_in(self, ordered: Marks) -> tuple[Indices, Bools]:
-        """Where each stands in `ordered`, ascending and distinct, or would have to; and whether it is there."""
+        """The place of each in `ordered` (ascending, distinct), or the place to insert it, and whether it is there."""
         return MARK_LOOPS.find_marks(self.halves(), ordered.halves())
 
     def halves(self) -> Halves:

@@ -439,7 +439,7 @@ def _lengths(lists: pa.Array) -> npt.NDArray[np.int32]:
 
 
 def _lists_of(cells: pa.Array, places: Indices, parts: pa.Array) -> pa.Array:
-    """Of each of `cells` the list of itself, of those at `places`, which are few as a rule, the list of `parts`.
+    """Each cell as a list of itself; the few at `places` as their list of `parts`.
 
     Without blank texts, and null where a cell is null.
     """
@@ -594,7 +594,7 @@ class TypedColumns:
 def _sound_rows(
     read: dict[int, TextColumn], rows: npt.NDArray[np.int64], names: dict[int, str], faults: Faults
 ) -> npt.NDArray[np.bool_]:
-    """One True for each row without a fault; the others are noted, in row order and once each."""
+    """True for each row without a fault. Faults are noted in row order, once a row."""
     sound = np.ones(len(rows), dtype=bool)
     found: dict[int, tuple[Reason, str]] = {}
     for place, column in read.items():

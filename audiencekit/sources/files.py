@@ -127,7 +127,7 @@ def _item_of(source: object) -> Item | None:
 
 
 def paths_among(source: AnySource) -> tuple[FilePath, ...]:
-    """Those of `items_of(source)` that are paths."""
+    """The paths among `items_of(source)`."""
     return tuple(item for item in items_of(source) if not isinstance(item, Frame))
 
 

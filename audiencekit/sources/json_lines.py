@@ -329,7 +329,7 @@ class RowReader:
         return dict(zip(self._places, arrays, strict=True)), apart
 
     def _cells(self, line: bytes | None) -> list[FieldTexts | Reason] | tuple[Reason, str | None]:
-        """One cell for each used column, in their order; else a reason and the shown name of the column at fault.
+        """The cells of the used columns, in their order; else a reason and the shown name of the column at fault.
 
         An identifier that cannot be read is its reason.
         """

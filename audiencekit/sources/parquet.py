@@ -189,7 +189,7 @@ def look_rows(metadata: pq.FileMetaData) -> int:
 
 
 def piece_rows(handle: BinaryIO, metadata: pq.FileMetaData, wanted: Container[str], size: int) -> int:
-    """Of batches of `size` rows, how many are unpacked at once, if each had the largest value that is repeated.
+    """How many rows are unpacked at once, if each had the largest repeated value; batches have `size` rows.
 
     What the file says of its size counts a value of a dictionary, or a common beginning, once.
     """
@@ -235,7 +235,7 @@ def _largest_of_dictionary(handle: BinaryIO, metadata: pq.FileMetaData, group: i
 
 
 def first_rows(batches: Iterator[Any], rows: int) -> Iterator[Any]:
-    """Those `batches` that begin a file, up to so many rows; fewer of large ones."""
+    """The first `batches` of a file, up to `rows` rows; fewer rows if they are large."""
     found = size_bytes = 0
     for batch in batches:
         yield batch.slice(0, rows - found)

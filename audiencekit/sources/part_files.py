@@ -24,7 +24,7 @@ def part_files(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def part_names(names: list[str]) -> list[str]:
-    """Those of Parquet files among the `names` in a directory, wherever it lies. Raises SourceRefused as above."""
+    """The Parquet files among the `names` in a directory, local or remote. Raises SourceRefused as above."""
     if UNFINISHED in names:
         raise SourceRefused(
             "the job that writes this directory has not finished, or has failed",

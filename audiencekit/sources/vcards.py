@@ -147,7 +147,7 @@ class _CardReader:
             self.depth -= 1
             return None if self.depth else self._end()
         elif word and not self.depth:
-            raise SourceRefused("there is text between the vCards of the file", hint="keep vCards only, or export as CSV")
+            raise SourceRefused("there is text between the vCards", hint="keep vCards only, or export as CSV")
         elif word and self.depth == 1:
             self._add(line)
         return None

@@ -155,7 +155,7 @@ class _Document(Personal[dict[str, Any]]):
         return _Document(others if entry is None else {**others, name: entry.unwrap()})
 
     def write(self) -> Secret:
-        """As JSON."""
+        """The JSON to store."""
         return Secret(json.dumps(self._hidden, indent=1, sort_keys=True))
 
 

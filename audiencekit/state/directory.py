@@ -196,7 +196,7 @@ class Cache:
 
     @classmethod
     def of_user(cls) -> Cache:
-        """That of the user of the process, where the system has such things (`XDG_CACHE_HOME`)."""
+        """The cache of the current user, in the place of the system (`XDG_CACHE_HOME`)."""
         return cls(user_directory("cache"))
 
     def read(self, name: str) -> bytes | None:

@@ -311,7 +311,7 @@ class _NewFile:
                 content = content[written:]
 
     def go_through_cache(self) -> None:
-        """From here on."""
+        """From now on, read and write through the cache of the system."""
         if self._flag:
             self._set_flag(0)
 

@@ -48,7 +48,7 @@ def place_of_key(state_dir: Path, given: GivenKey) -> KeyPlace | None:
 
 
 def key_fingerprint(key: StateKey) -> str:
-    """By which people see that two keys are the same one; it says nothing else."""
+    """A fingerprint, by which people see that two keys are the same; it says nothing else."""
     return key.derive("fingerprint").unwrap().hex()[:_FINGERPRINT_DIGITS]
 
 

@@ -53,7 +53,7 @@ class StateKey(Personal[bytes]):
         self.earlier = earlier
 
     def in_hex(self) -> Secret:
-        """As it is written down: in groups, since searches for hashes in a state directory are to find none."""
+        """The hex digits in groups, so that searches for hashes in a state directory find none."""
         digits = self.unwrap().hex()
         return Secret("-".join(digits[start : start + _GROUP] for start in range(0, len(digits), _GROUP)))
 

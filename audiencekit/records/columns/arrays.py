@@ -110,7 +110,7 @@ def hashes_in(buffer: Any, count: int) -> Any:
 
 
 def _bits(truths: Bools) -> Bytes:
-    """One bit for each, as Arrow keeps truths."""
+    """Pack one bit for each value, as Arrow stores booleans."""
     bits: Bytes = np.packbits(truths, bitorder="little")
     return bits
 

@@ -106,7 +106,7 @@ def matches(texts: Any, pattern: str) -> npt.NDArray[np.bool_]:
 
 
 def matches_among(texts: Any, are_asked: Bools, pattern: str) -> Bools:
-    """Of those that `are_asked`, whether `pattern` is found in them."""
+    """Whether `pattern` is found in a text; False for texts that are not asked."""
     rows = np.flatnonzero(are_asked)
     if len(rows) == len(texts):
         return matches(texts, pattern)

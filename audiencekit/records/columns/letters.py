@@ -219,7 +219,7 @@ def composing() -> dict[str, list[tuple[str, str]]]:
 
 
 def _perhaps_composed(codes: range) -> Iterator[str]:
-    """Those of some characters that stand beside one that NFD takes apart: to ask of each takes ten times as long."""
+    """The characters of `codes` that are next to one that NFD takes apart: asking each one takes ten times as long."""
     characters = np.arange(codes.start, codes.stop, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     for begin in range(0, len(characters), _AT_ONCE):
         if not unicodedata.is_normalized("NFD", block := characters[begin : begin + _AT_ONCE]):

@@ -120,7 +120,7 @@ def _in_ascii(texts: Any) -> Any:
 
 @cache
 def _digits() -> Bytes:
-    """Of each character the digit of ASCII that it is, or a sign that no number has; what is ASCII as it is."""
+    """A table: the ASCII digit of each character, or a sign that no number has; ASCII characters unchanged."""
     are_digits = (signs() >= ord("0")) & (signs() <= ord("9"))
     found = np.append(np.where(are_digits, signs(), np.uint8(_NO_DIGIT)), np.uint8(_NO_DIGIT))
     found[:0x80] = np.arange(0x80)

@@ -135,7 +135,7 @@ def _reach(digits: Any) -> dict[str, tuple[int, int]]:
 
 
 def _trimmed(texts: Any) -> Any:
-    """As the definition trims: of other scripts there is more than ASCII white space at the ends, and more dashes.
+    """Trim as the definition does: other scripts have more white space than ASCII, and more dashes.
 
     What no sign of ASCII stands for is left as it is: it is no number.
     """
@@ -245,7 +245,7 @@ def shown_texts(texts: Any) -> Iterator[tuple[npt.NDArray[np.int64], Any]]:
 
 
 def hold_others(texts: Any, are_asked: Bools) -> Bools:
-    """Of those of `texts` that `are_asked`, which are the encoding of another text. Holds raw values, as before."""
+    """Which of the asked `texts` are the encoding of another text. Holds raw values, as before."""
     places = np.flatnonzero(matches_among(texts, are_asked, _ENCODED))
     found = np.zeros(len(texts), dtype=bool)
     found[places] = [any(decoded_forms(text)) for text in texts.take(arrow_array(places)).to_pylist()]

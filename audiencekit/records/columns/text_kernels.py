@@ -30,7 +30,7 @@ class Reasons(ctypes.Structure):
 
     @classmethod
     def of_all(cls) -> Reasons:
-        """As `decisions.py` numbers them."""
+        """The numbers of reasons as in `decisions.py`."""
         return cls(*(code_of(Reason(name)) for name in _REASONS))
 
 

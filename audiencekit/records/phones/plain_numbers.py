@@ -363,7 +363,7 @@ def write_numbers(
 
 
 def _windows(values: Bytes) -> Any:
-    """From each place the bytes of _WIDTH, as one value, without a copy."""
+    """At each place, the next _WIDTH bytes as one value, without a copy."""
     return np.ndarray((len(values) - _WIDTH + 1,), f"V{_WIDTH}", values, strides=(1,))
 
 

@@ -316,7 +316,7 @@ def digest_in_memory(calling_code: int, region: str) -> str:
 
 
 def digest_of_unread(calling_code: int, region: str) -> str | None:
-    """Of the text that the metadata of `region` will be read from.
+    """The digest of the text that the metadata of `region` will be read from.
 
     None when it was read, so that a program may have changed it, and when it cannot be said what will be read.
     """

@@ -245,7 +245,7 @@ class Trunks:
         self._made: dict[int, Trunk] = {}
 
     def of(self, region: int) -> Trunk:
-        """That of one of the plan's regions, counted from 0."""
+        """The trunk of a region of the plan; regions count from 0."""
         if region not in self._made:
             self._made[region] = Trunk(self.plan, region)
         return self._made[region]

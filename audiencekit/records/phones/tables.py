@@ -309,7 +309,7 @@ class CompiledPlan:
 
     @classmethod
     def of_now(cls, calling_code: int) -> CompiledPlan:
-        """One in which nothing is compiled yet, of the metadata as it is now."""
+        """A plan in which nothing is compiled yet, for the present metadata."""
         regions = regions_of_code(calling_code)
         texts = {region: text for region in regions if (text := digest_of_unread(calling_code, region)) is not None}
         return cls({region: digest_in_memory(calling_code, region) for region in regions}, texts)

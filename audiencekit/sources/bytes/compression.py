@@ -227,7 +227,7 @@ def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
             f"the zip file holds {len(files)} files: {names}{more}", hint="unpack it, and give the files that are meant"
         )
     if min(entry.header_offset for entry in entries):
-        raise damaged(ZIP, "there are bytes before its first file")  # such as another archive, whose rows would be missed
+        raise damaged(ZIP, "there is data before its first file")  # such as another archive, whose rows would be missed
     _check(files[0])
     return files[0]
 

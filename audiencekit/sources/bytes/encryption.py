@@ -53,12 +53,12 @@ class EncryptedFile:
 
     @property
     def identity(self) -> Identity:
-        """That of the encrypted file."""
+        """The identity of the encrypted file."""
         return self.file.identity
 
     @property
     def repeatable(self) -> bool:
-        """As the encrypted file is."""
+        """Whether the encrypted file can be read again."""
         return self.file.repeatable
 
     def check_unchanged(self, handle: BinaryIO) -> None:

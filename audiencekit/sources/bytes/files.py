@@ -40,7 +40,7 @@ class FileFacts:
 
     @classmethod
     def of(cls, status: os.stat_result) -> Self:
-        """Those in a stat result."""
+        """The facts of a stat result."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
@@ -183,12 +183,12 @@ class HeldFile:
 
     @property
     def identity(self) -> Identity:
-        """That of the file which they came from."""
+        """The identity of the file that the bytes came from."""
         return self._outer.identity
 
     @property
     def repeatable(self) -> bool:
-        """As that file is."""
+        """Whether that file can be read again."""
         return self._outer.repeatable
 
     def open(self) -> BinaryIO:
@@ -241,11 +241,11 @@ class ByteReader(io.RawIOBase):
         self.failure: InputOutputFailed | SourceRefused | None = None
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """As the file is."""
+        """Whether the file is seekable."""
         return self._handle.seekable()
 
     def read(self, size: int = -1, /) -> bytes:

@@ -82,7 +82,7 @@ def _unarmored(first_bytes: bytes) -> bytes:
 
 
 def _content_of_packet(data: bytes) -> PgpContent | None:
-    """By the header of the first packet (section 4.2) and the octet behind it."""
+    """The content, by the header of the first packet (section 4.2) and the next octet."""
     if len(data) < 2 or not data[0] & 0x80:
         return None
     if data[0] & 0x40:

@@ -73,7 +73,7 @@ _MAX_VALUES: Final = 3  # of a list within a cell
 
 
 def nested_notes(header: Header, sample: Sample, options: SourceOptions) -> Iterator[str]:
-    """One on each field that would be mapped if it were a column."""
+    """A note on each nested field that would be mapped if it were a column."""
     fields, owners = _fields(sample)
     names = tuple(owners)
     own = Header.of(names, len(names), ())
@@ -271,7 +271,7 @@ class Mapper:
         return None
 
     def _columns(self, *others: int | None) -> tuple[MappedColumn, ...]:
-        """Those that the user named, else the recognised ones; of a list that is compared, both."""
+        """The columns that the user named, else the recognised ones; both for a list that is compared."""
         named = self.options.columns
         if not self.options.every_form:
             return self._explicit(named) if named else self._recognized(*others)
@@ -634,7 +634,7 @@ class Mapper:
         return bool(cells) and sum(map(is_phone_shaped, cells)) >= MIN_KIND_SHARE * len(cells)
 
     def _candidates(self, position: int, evidence: Evidence) -> Iterator[Candidate]:
-        """One of its kind, none, or of both kinds where a column of one's own holds an address or a number a cell."""
+        """The candidate of a column: none, one, or both kinds where its cells hold an address or a number each."""
         name = self._name(position)
         both = evidence.is_shared and self.options.hashed.isdisjoint(SEVERAL)
         if both and names_own(name) and names_both(name):

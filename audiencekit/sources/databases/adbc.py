@@ -103,7 +103,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 class _closing(closing[Any]):  # noqa: N801
-    """As `contextlib.closing`, for a connection that may be lost by then: its rows are here, or are refused."""
+    """`contextlib.closing` for a connection that may be lost by then: its rows were read, or are refused."""
 
     def __exit__(self, *exc_info: object) -> None:
         with suppress(*_errors()):

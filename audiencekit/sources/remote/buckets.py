@@ -184,7 +184,7 @@ def _client_options(hosts: tuple[str, ...], *, in_plain: bool) -> dict[str, Any]
 
 
 def _s3_credentials() -> dict[str, Any]:
-    """Those that boto3 finds, which knows profiles and single sign-on; without it obstore looks itself."""
+    """The credentials that boto3 finds: it knows profiles and single sign-on. Without boto3, obstore looks itself."""
     if importlib.util.find_spec("boto3") is None or os.environ.get("AWS_SKIP_SIGNATURE"):
         return {}
     from obstore.auth.boto3 import Boto3CredentialProvider

@@ -85,7 +85,7 @@ class RemoteFile:
 
     @property
     def identity(self) -> str:
-        """That of the address."""
+        """The identity of the address."""
         return self._address.identity
 
     def open(self) -> BinaryIO:
@@ -117,11 +117,11 @@ class Handle(io.RawIOBase, BinaryIO):
         self._pieces = PrefetchedPieces(self.version.size_bytes, self._begin)
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:

@@ -152,7 +152,7 @@ def path_of(address: SourceAddress) -> str:
 
 
 def _ssh_options(address: SourceAddress) -> SSHClientConnectionOptions:
-    """Those of the user's ssh configuration, but for the hosts that are known: it may let every host pass."""
+    """The user's ssh configuration, without its list of known hosts, which may accept every host."""
     import asyncssh
 
     given: dict[str, Any] = {"host": address.host.strip("[]"), "known_hosts": _known_hosts() or b""}

@@ -176,7 +176,7 @@ def test_a_dictionary_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPat
         (zipped(TEXT, ("more.csv", TEXT)), "holds 2 files: people.csv, more.csv"),
         (zipped(TEXT, *((f"{n}.csv", b"") for n in range(7))), "8 files: people.csv, 0.csv, 1.csv, 2.csv, 3.csv and 3"),
         (zipped(TEXT, ("mimetype", b""), ("content.xml", b"")), "an OpenDocument file"),
-        (zipped(TEXT) + zipped(TEXT), "there are bytes before its first file"),
+        (zipped(TEXT) + zipped(TEXT), "there is data before its first file"),
         (zipped(TEXT).replace(b"\x14\x00\x00\x00\x08", b"\x14\x00\x01\x00\x08"), "encrypted"),
         (zipped(TEXT).replace(b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x09\x00"), "a method that is not read"),
     ],
