@@ -109,7 +109,7 @@ def _read(found: Stored, sealer: Sealer) -> tuple[int, str]:
 
 
 class FileObjects:
-    """The same in a directory of this machine, such as a disk that lasts. Raises InputOutputFailed."""
+    """Objects in a directory of this machine, such as a disk that lasts. Raises InputOutputFailed."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

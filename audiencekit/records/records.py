@@ -404,7 +404,7 @@ class _Parts:
     values: Any
 
     def put_into(self, places: npt.NDArray[np.int64], values: Any) -> tuple[npt.NDArray[np.int64], Any]:
-        """The places, and the values at them, with these among them."""
+        """The given places and values together with these, in order of the places."""
         all_places = np.concatenate([places, self.places])
         order = np.argsort(all_places, kind="stable")
         return all_places[order], pa.concat_arrays([values, self.values]).take(arrow_array(order))

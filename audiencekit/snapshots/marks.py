@@ -57,7 +57,7 @@ class Marks:
         return cls(high, np.frombuffer(content, dtype="<u2", offset=count * _STORED_HIGH_BYTES))
 
     def to_bytes(self) -> bytes:
-        """Return MARK_BYTES for each."""
+        """Return the marks as bytes, MARK_BYTES each."""
         wide = self.high.astype("<u8").view(np.uint8).reshape(-1, 8)
         return wide[:, :_STORED_HIGH_BYTES].tobytes() + self.low.astype("<u2").tobytes()
 
@@ -86,7 +86,7 @@ class Marks:
         return MARK_LOOPS.find_marks(self.halves(), ordered.halves())
 
     def halves(self) -> Halves:
-        """The same, as `MARK_LOOPS` takes them."""
+        """The marks as `MARK_LOOPS` takes them."""
         return Halves(self.high, self.low)
 
 

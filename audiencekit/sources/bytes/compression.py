@@ -120,7 +120,7 @@ XZ: Final = MemberForm(
 
 
 def bounded(blocks: Iterable[bytes], name: str, packed_bytes: Callable[[], int]) -> Iterator[bytes]:
-    """The same blocks. Raises SourceRefused for more than MAX_INFLATION times the bytes packed so far."""
+    """Return the blocks unchanged. Raises SourceRefused for more than MAX_INFLATION times the bytes packed so far."""
     unpacked_bytes = 0
     for block in blocks:
         unpacked_bytes += len(block)

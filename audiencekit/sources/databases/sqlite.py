@@ -96,7 +96,7 @@ def _attempt(work: Any) -> Any:
 
 
 def _failure_of(error: Exception) -> AudiencekitError:
-    """Its text quotes; its name does not."""
+    """The error to raise, with the name of the error of SQLite. Its text may quote a value, and is not shown."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(_DAMAGED):
         return SourceRefused("the file of SQLite is damaged, or is none", hint="sqlite3 FILE 'PRAGMA integrity_check'")
