@@ -23,8 +23,7 @@ from audiencekit.errors import (
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
 from audiencekit.service_words import is_service_id
 
-# --- The flexible audiences of a file -> audiences of the account: looked up, then created as one batch, never
-# twice
+# --- The flexible audiences of a file: looked up in the account, then created as one batch, never twice ---
 #
 # A batch is created whole or not at all (specification part 2, section 4.3), and it must not be sent again when its
 # answer was lost: what is there is found out by the names, which are unique in an account.

@@ -6,13 +6,14 @@ import contextlib
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from audiencekit.audiences.erasure.receipt import ErasureStore
-from audiencekit.audiences.sync.rekeying import write_under
+from audiencekit.audiences.sync.stamp import KnownStamps
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.runs.journal.file import JOURNAL
 from audiencekit.runs.reports import opened_journal
@@ -28,6 +29,9 @@ from audiencekit.selection.erased_people_file import (
     write_serial,
 )
 from audiencekit.selection.erasure_witness import Mark, Witness
+from audiencekit.snapshots.changes import Effects, NextSnapshot
+from audiencekit.snapshots.files import PARTS
+from audiencekit.snapshots.members import DOUBTFUL
 from audiencekit.snapshots.store import CHANGES, RECENT, SNAPSHOTS, SnapshotStore
 from audiencekit.state.credentials import CredentialStore
 from audiencekit.state.files import make_private_directory
@@ -35,7 +39,9 @@ from audiencekit.state.key_command import GivenKey, read_entry_name
 from audiencekit.state.key_places import KeyPlace, place_of_key, put_next
 from audiencekit.state.key_rotation import READY, begin_rotation, changing_key, commit, settle, undo
 from audiencekit.state.keys import KEY_BYTES, SPOOL, StateKey, SubKey, existing_state_key, write_earlier
-from audiencekit.state.spool import KeptSpool
+from audiencekit.state.spool import KeptSpool, Spool
+
+_Home: TypeAlias = tuple[Path, StateKey]
 
 # --- A new state key for a state directory: all files are sealed anew, and the old key opens none of them ---
 #
@@ -118,12 +124,30 @@ def _write_snapshots(state_dir: Path, shadow: Path, old: StateKey, new: StateKey
         for name in sorted(os.listdir(state_dir / SNAPSHOTS)):
             make_private_directory(shadow / SNAPSHOTS)
             account_id, _, audience_id = name.partition("-")
-            write_under((state_dir, old), (shadow, new), account_id, audience_id, datetime.now(UTC))
+            _write_snapshot((state_dir, old), (shadow, new), account_id, audience_id, datetime.now(UTC))
             yield state_dir / SNAPSHOTS / name / RECENT
 
 
-# --- Every file of a state directory that the state key opens or checks, and whether a key is the right one for
-# it
+def _write_snapshot(before: _Home, after: _Home, account_id: str, audience_id: str, now: datetime) -> None:
+    """Write all members of the snapshot of `before` into `after`, with the next serial. Raises SnapshotRefused."""
+    old = SnapshotStore(before[0], account_id, audience_id, before[1])
+    new = SnapshotStore(after[0], account_id, audience_id, after[1])
+    if not old.exists():
+        return
+    new.prepare()
+    with contextlib.closing(old.open()) as snapshot, Spool(new.directory) as scratch:
+        effects = Effects(scratch, new.tagger())
+        for part in range(PARTS):
+            effects.add(snapshot.members(part))
+        effects.close()
+        facts = snapshot.facts
+        NextSnapshot(new.unknown(), effects, lapsed_before=DOUBTFUL).write(new, facts, now.timestamp())
+    stamps = KnownStamps.read(old.directory, old.spool_key())
+    if stamps is not None:
+        replace(stamps, serial=stamps.serial + 1).write(new.directory, new.spool_key())
+
+
+# --- Every file of a state directory that the state key opens, and whether a key is the right one ---
 
 Look: TypeAlias = Callable[[], None]
 

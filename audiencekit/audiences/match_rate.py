@@ -32,8 +32,7 @@ from audiencekit.settings import Settings
 from audiencekit.state.keys import StateKey
 from audiencekit.text import shown
 
-# --- The match rate of an audience, as the service defines it: users active in the last 90 days over users
-# provided
+# --- The match rate as the service defines it: users active in the last 90 days over users provided ---
 #
 # The service tells the first number. The second it does not: under sync the snapshot knows who is in the audience now;
 # else the runs of this machine bound it, since people who were sent twice are one, and others may have sent, too.

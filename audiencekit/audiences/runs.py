@@ -110,8 +110,7 @@ def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandida
         return []
 
 
-# --- `resume` from a program: whatever this machine has begun is finished by one function, be it a run or an
-# erasure
+# --- `resume` from a program: one function finishes every run and erasure of this machine ---
 
 
 @cancellable

@@ -114,7 +114,7 @@ class Keys:
         return True
 
 
-# --- The head as a signed note, which others keep: later they see whether the log still has all that it had
+# --- The head as a signed note, which others keep: it shows later whether the log still has all entries ---
 #
 # The text names the log, how many entries it has had, and the hash of the last line; it is no checkpoint of a tree.
 

@@ -101,8 +101,7 @@ class Target:
         return self.destination.lock_name(self.id)
 
 
-# --- A destination of stored runs that this installation lacks: one of a newer version, or of a package that was
-# removed ---
+# --- A destination of stored runs that this installation lacks, of a newer version or a removed package ---
 #
 # Its runs are listed and shown by its name. No plan is made for it, and nothing is sent.
 

@@ -160,7 +160,7 @@ def _library_domain(address: str) -> str | None:
         return None
 
 
-# --- Addresses that are valid and yet reach no one, or no person: likely typing errors, roles, throwaway mailboxes
+# --- Valid addresses that reach no one, or no person: likely typing errors, roles, throwaway mailboxes ---
 #
 # Nothing of this rejects a value, and no value is ever corrected: it is counted and reported. A domain counts as a
 # typing error only when it is a slip or two away from one of a closed list of providers: the name of a provider says

@@ -17,11 +17,11 @@ from audiencekit.identifiers.texts import is_mangled, is_placeholder_number, is_
 
 # --- The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API) ---
 #
-# The country comes from the number itself (`+`, or an international prefix), else from the row, else from the rules,
-# which have no say where the row names a country that is not known. It
-# is never guessed, and a number is read only as phonenumbers reads it for that country, but for prefixes that were
-# abolished (`former_prefixes.py`). Refused although phonenumbers takes them, because it silently drops or turns a part:
-# extensions, letters, stray marks at the ends, a second number, invisible characters, the parameters of a tel: address.
+# The country comes from the number itself (`+`, or an international prefix), else from the row, else from the rules:
+# these do not decide where the row names a country that is not known. It is never guessed, and a number is read only as
+# phonenumbers reads it for that country, but for abolished prefixes (FORMER_PREFIXES). Refused although phonenumbers
+# takes them, because it silently drops or turns a part: extensions, letters, stray marks at the ends, a second number,
+# invisible characters, the parameters of a tel: address.
 
 # The punctuation that phonenumbers knows, and a plus only in front.
 DASHES: Final = "‐-―−ー－"

@@ -85,7 +85,7 @@ def _lines(keywords: type) -> Iterator[str]:
     return (f"    {name}: {ABOUT[name].text}" for name in keywords.__annotations__ if name in ABOUT)
 
 
-# --- The keywords of `check`, `prepare`, `upload`, `sync` and `forget`: names, types, defaults, and a line for each
+# --- The keywords of `check`, `prepare`, `upload`, `sync` and `forget`: names, types, defaults, and a line each ---
 #
 # The types stand in the classes, for checkers of types; the rest in `ABOUT`, for `help()` and the documentation.
 

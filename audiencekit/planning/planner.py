@@ -156,7 +156,7 @@ def preview(
     return plan
 
 
-# --- The beginning of pass one: spools, key sets, and the people of suppression sources, before the first row is read
+# --- The beginning of pass one: spools, key sets, and people of suppression sources, before the first row ---
 
 
 def begin_plan(

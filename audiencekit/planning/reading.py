@@ -45,8 +45,7 @@ from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart
 from audiencekit.state.spool import KeptSpool, SealedFile, Spool
 
-# --- The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in
-# order ---
+# --- The first half of pass one: every batch prepared, measured, tagged and sealed, side by side, in order ---
 
 # Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
 OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
@@ -383,7 +382,7 @@ class ReadSource:
         return cls(mapping=mapped, parts=parts, notes=notes, warnings=warnings, uses=uses, **facts)
 
 
-# --- A source that was read once and for all: its records in a kept spool, and behind them what else the plan needs
+# --- A source that was read once: its records in a kept spool, then what else the plan needs ---
 #
 # With n batches, chunks 0 to n - 1 of the spool are their records, chunks n to 2n - 1 their counts and rejections, and
 # the last is what the source was found to be.

@@ -31,8 +31,7 @@ from audiencekit.selection.shared_values import CANDIDATE, NO_CHUNK, Candidates,
 from audiencekit.selection.tag_arrays import TAG, Tags
 from audiencekit.selection.without_shared_values import count_remembered, without_values
 
-# --- Between the last row and the plan: values that stand for more people than a household are left out of all
-# records ---
+# --- Between the last row and the plan: values of more people than a household are left out of all records ---
 #
 # A record that has nothing else is rejected. Where that would leave people in who are to be taken out, or put people in
 # who may be suppressed, the plan is refused, and says the option that decides it.

@@ -81,8 +81,7 @@ def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
 
 
-# --- The time of a run: the clock that its waits go by, and the moments in its journal, which other processes
-# read
+# --- The time of a run: the clock of its waits, and the moments in its journal, which other processes read ---
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,7 @@ def _sums_after(run: Run, delivered: Delivered) -> Sums:
         return run.earlier.plus(delivered)
 
 
-# --- The delivery of a run: requests that are not confirmed are packed and sent, each with its lines in the
-# journal
+# --- The delivery of a run: unconfirmed requests are packed and sent, each with its lines in the journal ---
 
 
 async def deliver_run(

@@ -34,8 +34,7 @@ from audiencekit.state.files import (
 )
 from audiencekit.state.locks import holder_of, locked, read_holder, taken, write_holder
 
-# --- The runs and erasures that this machine has made: one directory each under the state directory, with its
-# document
+# --- The runs and erasures of this machine: one directory each under the state directory, with a document ---
 #
 # runs/<id>/report.json the report of a run; beside it its journal, and its spool when that is kept
 # erasures/<id>/receipt.json the receipt of an erasure; beside it the keys of its people until it is complete
@@ -290,8 +289,7 @@ def _encoded(document: dict[str, Any], home: Home) -> bytes:
         raise Bug(f"the {home.title} holds something that is not JSON") from None
 
 
-# --- In what order runs and erasures were begun: no clock tells it, since one that is wrong would for as long as
-# it is
+# --- The order in which runs and erasures were begun: clocks can be wrong, so no clock decides it ---
 #
 # The file `begun` of the state directory has an id on each line. It is written anew, whole, under a lock that the
 # kernel gives back, when a run has its journal or an erasure its receipt, and before anything is sent. What is not in

@@ -57,9 +57,9 @@ from audiencekit.state.files import explained, sync_directory
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, Spool
 
-# --- The changes that a run is about to make: noted beside the snapshot before its first byte leaves, so none is lost
+# --- The changes of a run: noted beside the snapshot before its first byte leaves, so that none is lost ---
 #
-# A sealed file (`machine.keptspool`). Chunk 0 says of which run the changes are and on which snapshot they build; every
+# A sealed file (`state/spool.py`). Chunk 0 says of which run the changes are and on which snapshot they build; every
 # other holds records of one wave and verb, after the number of the request that each is in:
 #
 #     uint32              records
@@ -359,7 +359,7 @@ def _spill(scratch: Spool, effects: PartEffects) -> tuple[int, int]:
     return scratch.append(to_bytes(effects.members).unwrap()), scratch.append(effects.marks.to_bytes())
 
 
-# --- The snapshot that follows another, part by part: only what has changed since all members were written, or all
+# --- The next snapshot, part by part: the changes since all members were written, or all members ---
 #
 # All members are written again when the two files would take more than their bound, so that what is read stays small,
 # and after some days, so that no one who has gone stays in them for longer.

@@ -35,10 +35,9 @@ from audiencekit.snapshots.members import (
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool
 
-# --- One file of a snapshot: members in parts, by the first byte of their marks, and in each in the order of the
-# marks ---
+# --- One file of a snapshot: members in parts, by the first byte of their marks, in order of the marks ---
 #
-# A sealed file (`machine.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
+# A sealed file (`state/spool.py`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
 #
 #     int16 each          days
 #     9 bytes each        marks (`Marks.to_bytes`)
@@ -165,9 +164,9 @@ def _seal(spool: KeptSpool, made: NewParts, numbers: range) -> None:
         spool.append(to_identifier_bytes(members).unwrap(), _IDENTIFIERS + part)
 
 
-# --- The snapshot of an audience under sync: who is in it, by hash, and until when. The one place that keeps hashes
+# --- The snapshot of an audience under sync: its members by hash, and until when. The only place of hashes ---
 #
-# It is two files (`partsfile`): one with all members, and one with what has changed since. That one holds new members
+# It is two files: one with all members, and one with what has changed since. That one holds new members
 # with all identifiers, and of those in the first only the mark and the new day, DROPPED for who has gone. A day's
 # changes are so written in a fraction of the time; `successor` says when all members are written anew.
 

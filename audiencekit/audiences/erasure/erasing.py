@@ -220,8 +220,7 @@ def _in_words(left: list[TargetReceipt]) -> str:
     return "; ".join(named) + (f"; and {len(left) - len(named):,} more" if len(left) > len(named) else "")
 
 
-# --- One pass of an erasure: the requests of every audience that is free, several in flight, each audience kept
-# when done
+# --- One pass of an erasure: the requests of every free audience, several in flight; finished audiences are stored ---
 #
 # An audience that refuses keeps nothing back from the others: it is noted, and the pass goes on without it.
 
@@ -440,8 +439,7 @@ def _are_deletes(records: HashedRecords) -> bool:
     return bool(len(deletes)) and bool(deletes[0].as_py())
 
 
-# --- The audiences of an account: those that people can be taken out of, and those that they cannot, with the
-# reason
+# --- The audiences of an account that people can be taken out of, and the others with the reason ---
 
 _FOLLOWS: Final = "a flexible audience has no people of its own: it follows the audiences that it is made of"
 _FILLED: Final = "the service fills it itself, from what it observed: lists of people cannot change it"

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import functools
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.forms import keys_fingerprint
+from audiencekit.audiences.erasure.forms import keys_fingerprint, refuse_shared_in_any, to_records
 from audiencekit.audiences.erasure.people import Asked, People, check_access
-from audiencekit.audiences.erasure.people_keys import read_people
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
 from audiencekit.audiences.erasure.resources import erasure_resources
 from audiencekit.audit.log import AuditLog, Step
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.ads import AUDIENCE
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking, closed_to_its_end
 from audiencekit.profile import find_profile
 from audiencekit.reporting.page.privacy import in_tens
-from audiencekit.reporting.progress import Progress, progress_or_default
+from audiencekit.reporting.progress import Progress, Stoppable, progress_or_default
 from audiencekit.reporting.sealed_rejections import remove_sealed
 from audiencekit.runs.events import RunEvents, open_events
+from audiencekit.runs.first_pass import in_thread
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.start import refuse_another_service
 from audiencekit.selection.erased_people import read_forgotten, remember
@@ -36,13 +38,15 @@ from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
 from audiencekit.state.keys import StateKey, find_state_key
 
-# --- Read this first: people -> every form of their identifiers -> out of every audience of the account, and kept
-# out
+T = TypeVar("T")
+
+# --- Read this first: people -> all forms of their identifiers -> out of every audience, and kept out ---
 #
-# lines, rows -> keys nothing is sent before everything was read access credentials that the service refuses, or that
-# may only look, end it here and leave nothing keys -> memory from now on every upload leaves these people out, whatever
-# a file says keys -> sealed so that an erasure that was killed can be finished without its input audiences <- Deletes
-# until each has confirmed; then the keys are destroyed, and the receipt says so
+# 1. Lines or rows become keys. Nothing is sent before everything was read.
+# 2. Access: credentials that the service refuses, or that may only look, end the erasure here, and it leaves nothing.
+# 3. The keys go into the memory: from now on every upload leaves these people out, whatever a file says.
+# 4. The keys are sealed, so that an erasure that was killed can be finished without its input.
+# 5. Deletes go to the audiences until each has confirmed. Then the keys are destroyed, and the receipt says so.
 
 
 @cancellable
@@ -75,7 +79,7 @@ async def forget_async(
     del identifiers, source  # no traceback of what follows is to show them
     settings.check_key_place()
     client = open_client(settings)  # what could never work is said before anything is read
-    asked, records = await read_people(people, settings, progress, skip_rejected=skip_rejected)
+    asked, records = await _read_people(people, settings, progress, skip_rejected=skip_rejected)
     store = ErasureStore(settings.state_dir)
     async with closed_to_its_end(client):
         await check_access(client, settings.require_account())
@@ -90,6 +94,32 @@ async def forget_async(
 
 
 forget = blocking(forget_async)
+
+
+async def _read_people(
+    people: People, settings: Settings, progress: Progress, *, skip_rejected: bool
+) -> tuple[Asked, HashedRecords]:
+    """Return the people of an erasure, and their keys as records. Raises the errors of `forget_async`."""
+    stoppable = Stoppable(progress)
+    asked = await _in_thread(functools.partial(people.read, stoppable), stoppable)
+    asked.check(what=people.noun, skip_rejected=skip_rejected)
+    read_forgotten(settings.state_dir, settings.key)  # one that cannot be relied on is said before anything is sent
+    records = to_records(asked.keys)
+    ask_members = functools.partial(
+        refuse_shared_in_any, records, people.shared_people,
+        state_dir=settings.state_dir, account_id=settings.require_account(),
+        key=find_state_key(settings.state_dir, settings.key),
+    )  # fmt: skip
+    await _in_thread(ask_members, stoppable)
+    return asked, records
+
+
+async def _in_thread(work: Callable[[], T], stoppable: Stoppable) -> T:
+    """Return the result of `work`. Raises NotFinished for a cancellation."""
+    try:
+        return await in_thread(work, stoppable)
+    except asyncio.CancelledError:
+        raise NotFinished("interrupted while people were read: nothing was sent") from None
 
 
 @cancellable
@@ -144,8 +174,7 @@ async def resume_erasure_async(
 resume_erasure = blocking(resume_erasure_async)
 
 
-# --- One erasure from its receipt to its end: begun or continued, remembered, carried out at the pace of the
-# account
+# --- One erasure from its receipt to its end: begun or continued, remembered, carried out ---
 
 
 def begin_or_continue(

@@ -25,8 +25,7 @@ from audiencekit.snapshots.shared_keys import refuse_shared
 from audiencekit.snapshots.store import SnapshotStore
 from audiencekit.state.keys import DIGESTS, StateKey
 
-# --- Every form that an identifier can have been sent in: what an erasure has to name, since a Delete goes by
-# hashes
+# --- Every form that an identifier can have been sent in: a Delete goes by hashes ---
 #
 # Each rule is a row of FORMS, with its source; a kind without a row has its normal form alone. Most are the normal
 # forms under the switches of `identifiers.kinds.Rules`, of which a profile or an option may have chosen any; the

@@ -416,8 +416,7 @@ def _seal(path: Path, chunk: RecordChunk, key: SubKey) -> None:
     sync_directory(path.parent)
 
 
-# --- Files of erasures that last changed before a time: files that a kill has left, and receipts when they are
-# asked for
+# --- Files of erasures that last changed before a time: left by a kill, and receipts on request ---
 #
 # An erasure that is not finished is never among them. The receipt that tells of the latest memory of erased people
 # stays always: without it one could go missing unnoticed.

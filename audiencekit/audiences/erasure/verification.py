@@ -34,8 +34,7 @@ from audiencekit.snapshots.store import SnapshotStore
 from audiencekit.state.keys import SPOOL, StateKey, SubKey, find_state_key
 from audiencekit.state.spool import KeptSpool
 
-# --- Whether people who were erased still stand in files of the state directory, in prepared directories, or in
-# lists
+# --- Whether erased people are still in files of the state directory, prepared directories or lists ---
 #
 # The memory of erased people says who they are, the receipts say whether every erasure is finished.
 

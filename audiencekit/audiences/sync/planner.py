@@ -363,8 +363,7 @@ def _ago(seconds: int) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
-# --- The records that a sync sends of all that it has read: additions and renewals, removals, then people put
-# back
+# --- The records that a sync sends: additions and renewals, removals, then people put back ---
 
 
 @dataclass(slots=True)

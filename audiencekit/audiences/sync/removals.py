@@ -32,8 +32,7 @@ from audiencekit.snapshots.mark_arrays import Halves
 from audiencekit.snapshots.marks import MARK_LOOPS
 from audiencekit.snapshots.members import count_members
 
-# --- Taking members out, when a Delete strikes all members who hold any of its keys (specification part 2,
-# section 4.4)
+# --- Removals: a Delete strikes all members who hold any of its keys (specification part 2, section 4.4) ---
 #
 # A member goes by those of its keys that no one who stays holds. One without such a key goes by the key that the fewest
 # others hold; these are put back in the wave after. So that never more than a small share of an audience is out, such

@@ -44,8 +44,7 @@ from audiencekit.snapshots.store import SnapshotStore
 from audiencekit.state.keys import StateKey, SubKey, find_state_key
 from audiencekit.state.spool import Spool
 
-# --- The snapshot of an audience under the lock of a run: opened, judged, and brought up to date when the run
-# ends
+# --- The snapshot of an audience under the lock of a run: opened, judged, and updated when the run ends ---
 
 _STAY: Final = "stay until their entries expire"
 _LOST: Final = f"the snapshot is lost: all members are sent again; past members that are not in the source {_STAY}"

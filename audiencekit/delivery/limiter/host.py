@@ -123,8 +123,7 @@ def _held_too_long() -> FileHeld:
     return FileHeld(f"another process has held the limiter's file for {LIMITER_BUSY_SECONDS:.0f} s", hint=HELD_HINT)
 
 
-# --- The lines of a host in one small SQLite file, read and written by all its processes, each time in one
-# transaction ---
+# --- The lines of a host in one SQLite file: all its processes read and write it, in one transaction each time ---
 #
 # The file carries the boot id in its name, so it never outlives its clock. Nothing in it is worth a sync to the disk:
 # what survives a kill is in the memory of the system, and after a power failure there is a new file.
@@ -261,7 +260,7 @@ def _remove_old(path: Path) -> None:
 RETRY_SECONDS: Final = 0.01  # between two tries while another process holds the file
 
 
-# --- The line of callers that share a quota: one value and two pure functions on it. Times are seconds of one clock
+# --- The line of callers that share a quota: one value and two pure functions. Times are seconds of one clock ---
 #
 # Places in the line only say who goes first and when to look again. What keeps the rate is `free_at`, which moves when
 # a request really leaves: a process that is late, stopped or killed in the line takes nothing from the quota.

@@ -30,7 +30,7 @@ class Reasons(ctypes.Structure):
 
     @classmethod
     def of_all(cls) -> Reasons:
-        """The numbers of reasons as in `decisions.py`."""
+        """The numbers of reasons as in `arrays.py`."""
         return cls(*(code_of(Reason(name)) for name in _REASONS))
 
 
@@ -120,7 +120,7 @@ class Letters:
 
 
 class TextKernels:
-    """Texts are pa.StringArray; a null counts as blank. Codes are those of `decisions.py`, and PENDING for what is left
+    """Texts are pa.StringArray; a null counts as blank. Codes are those of `arrays.py`, and PENDING for what is left
     to others; digests have SHA256_BYTES a row, of no meaning where the code is not VALID."""
 
     def __init__(self, library: ctypes.CDLL) -> None:

@@ -25,7 +25,7 @@ from audiencekit.reporting.page.privacy import TENS, shown_document
 from audiencekit.reporting.text import NOT_INSTALLED, seconds_of, short_duration
 from audiencekit.text import option, shown
 
-# --- A report, or a plan, as one page: `report --html` and `check --html`. Its numbers are those of the JSON document
+# --- A report or a plan as one page: `report --html`, `check --html`. Its numbers are those of the JSON document ---
 
 STATES: Final = {
     "complete": "Complete",

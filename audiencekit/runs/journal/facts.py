@@ -257,8 +257,7 @@ def sums_of(requests: Collection[RequestFacts]) -> Sums:
     )
 
 
-# --- When bytes left, in a way that outlives a process: seconds since the start of the machine, and which start
-# it was
+# --- When bytes left, readable after the process: seconds since the start of the machine, and which start ---
 
 
 @dataclass(frozen=True, slots=True)

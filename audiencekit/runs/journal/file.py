@@ -316,8 +316,7 @@ def _explained(path: Path, what: str) -> Iterator[None]:
         ) from None
 
 
-# --- Why a journal cannot be trusted, and what to do then: with the plan time of the run, where its report tells
-# it
+# --- Why a journal cannot be trusted, and what to do; with the plan time of the run, if its report has it ---
 
 WHAT_WAS_SENT: Final = "whether anything was sent"
 NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
