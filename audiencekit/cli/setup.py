@@ -102,7 +102,8 @@ def run(
         settings, chosen = command_settings(file=found.path, **given), found.chosen(names or None)
         if not names and not everything:
             _list(chosen, settings, as_json=as_json)
-        _introduce(chosen, settings)
+        if offline or len(chosen) > 1:  # a single one is named before it is looked at
+            _introduce(chosen, settings)
         if offline:
             report = _plans(found.path, names, settings)
         else:
