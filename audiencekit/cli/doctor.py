@@ -229,10 +229,11 @@ def _key(settings: Settings) -> DoctorCheck:
     """Where the state key is: a copy of the state directory opens nothing when it is elsewhere."""
     from audiencekit.audiences.key_rotation import count_sealed
     from audiencekit.state.key_places import place_of_key
-    from audiencekit.state.keys import existing_state_key
+    from audiencekit.state.keys import existing_state_key, refuse_lost_key
 
     try:
         settings.check_key_place()
+        refuse_lost_key(settings.state_dir, settings.key)
         place = place_of_key(settings.state_dir, settings.key)
         found = existing_state_key(settings.state_dir, settings.key)
         sealed = {} if found is None else count_sealed(settings.state_dir, found)
