@@ -137,7 +137,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> bool:
 
 def _tell_of_earlier(settings: Settings, audience_id: str, source: Any, *, is_delete: bool) -> None:
     """Note that the last run of the audience had the same list: it is not finished, or people who left it stay in."""
-    from audiencekit.destinations.target import AUDIENCE
+    from audiencekit.destinations.ads import AUDIENCE
     from audiencekit.runs.reports import find_newest_run
     from audiencekit.sources.files import names_of
     from audiencekit.state.keys import known_state_key
