@@ -200,3 +200,11 @@ def test_the_watch_over_nights_sees_an_audience_that_did_not_begin(run: Run, ser
     (tmp_path / "audiencekit.toml").write_text(text.replace("h0n3", made))
     assert run("run", "gone", "--setup", "audiencekit.toml", **service.env).returncode == 0
     assert run(*watch).returncode == 0
+
+
+def test_one_audience_is_named_once_before_it_is_looked_at(run: Run, service: Service, tmp_path: Path) -> None:
+    """And an upload whose list can be read again says nothing of how it is resumed."""
+    write_setup(tmp_path, service, more='command = "upload"\n')
+    told = run("run", "spring", "--setup", "audiencekit.toml", **service.env)
+    assert (told.returncode, told.stderr.count("update of audience"), "be resumed" in told.stderr) == (0, 1, False)
+    assert "from list.csv" in run("run", "spring", "--setup", "audiencekit.toml", "--dry-run", "--offline").stderr
