@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -35,9 +36,9 @@ from audiencekit.process.programs import own_environment
 from audiencekit.profile import Profile, find_profile
 from audiencekit.settings_file import ADDRESSES, DEFAULT_PROFILE, fits_service, read_settings_file
 from audiencekit.state.credentials import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
-from audiencekit.state.directory import user_directory
+from audiencekit.state.directory import is_volume, user_directory
 from audiencekit.state.durability import STATE, WITNESS, is_bucket, working_copy
-from audiencekit.state.files import read_file
+from audiencekit.state.files import others_may, read_file
 from audiencekit.state.key_command import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.state.key_places import place_of_key
 
@@ -490,6 +491,27 @@ def _read_secret_file(variable: str, file: str) -> str:
     if not value:
         raise UsageError(f"the file that {variable} names cannot be taken: {reason}", hint="it holds the secret alone")
     return value
+
+
+def open_secret_files(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield each variable that names a file with a secret which other users may read.
+
+    Files of root in a volume are exempt: containers get their secrets open to all, and all there is one user.
+    """
+    for variable in sorted(environment):
+        named = variable.removesuffix(FILE_SUFFIX)
+        is_filed = named.removeprefix(PREFIX).lower() in (*SECRET_NAMES, *FILED) or _NAMED.fullmatch(named)
+        is_file = (named != variable and is_filed) or variable == PREFIX + AGE_IDENTITY.upper()
+        if is_file and environment[variable].strip():
+            path = _expanded(environment[variable].strip())
+            with suppress(OSError):
+                if others_may(status := path.stat()) and not (status.st_uid == 0 and _is_mounted(path.resolve())):
+                    yield variable
+
+
+def _is_mounted(file: Path) -> bool:
+    # Kubernetes has the files of a secret in a directory below the volume.
+    return any(is_volume(one) for one in (file, *file.parents[:2]) if one != Path(file.anchor))
 
 
 def variable_part(account_name: str) -> str:

@@ -455,3 +455,10 @@ def test_no_page_promises_what_hashing_cannot(page: Path) -> None:
     text = " ".join(page.read_text(encoding="utf-8").lower().split())
     assert not re.search(r"anonym\w*.{0,200}\bhash|\bhash.{0,200}anonym|pseudonym", text)
     assert not re.search(r"\bmatched\b", text)
+
+
+def test_the_readme_is_read_in_three_minutes() -> None:
+    """At 200 words a minute, with its examples: a first page is to be seen ten minutes after its first word."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"^!\[.*$|^```.*$|<!--.*?-->|\]\([^)]*\)", " ", text, flags=re.MULTILINE)
+    assert len(re.sub(r"[`*#\[]", "", text).split()) <= 620

@@ -76,6 +76,8 @@ SECTIONS: Final = {
 }
 COMMANDS: Final = {name: place for commands in SECTIONS.values() for name, place in commands.items()}
 
+_NEAR: Final = 0.7  # of the letters: a word of another language, such as prüfen, suggests no other command
+
 
 class CommandGroup(click.Group):
     """The commands; each is imported when it is called."""
@@ -102,7 +104,7 @@ class CommandGroup(click.Group):
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches  # 1 ms of every start
 
-            near = get_close_matches(name, COMMANDS, n=1)
+            near = get_close_matches(name, COMMANDS, n=1, cutoff=_NEAR)
             ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
 

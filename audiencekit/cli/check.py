@@ -140,10 +140,12 @@ def _suggest(plan: Plan, words: list[str], *, is_lossy: bool) -> None:
     more = next((advice for advice in advised if advice and advice[0] not in words), [])
     if given:
         more += ["--consent-column", ast.literal_eval(given[1])]
+    if is_lossy and (given or refusing is None):
+        more += ["--doctor", "--rejections", "rejections.csv"]
     if more:
         suggest("check", *words, *more)
     elif refusing is None:
-        suggest(*(["check", *words, "--doctor", "--rejections", "rejections.csv"] if is_lossy else _upload(words)))
+        suggest(*_upload(words))
 
 
 def _words_of(advice: str) -> list[str]:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from audiencekit.cli.command_help import Command
-from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.command_settings import MAKE_PRIVATE, READABLE_FILE, command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import COMPILE, NOT_IN_USE, kernels_warning, print_told, say_document
 from audiencekit.cli.sending_commands import service_options
 from audiencekit.errors import AudiencekitError, InputOutputFailed, Refused
+from audiencekit.process.programs import own_environment
 from audiencekit.text import install_extra, shown
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ def _table(origins: list[SettingFound]) -> Iterator[str]:
 
 
 def _checks(given: dict[str, Any], origins: list[SettingFound]) -> Iterator[DoctorCheck]:
+    from audiencekit.settings import open_secret_files
+
     yield _kernels()
     yield from _lists()
     try:
@@ -115,6 +118,8 @@ def _checks(given: dict[str, Any], origins: list[SettingFound]) -> Iterator[Doct
         return
     origins += _settings_found(settings)
     yield _settings_file(settings)
+    for variable in open_secret_files(own_environment()):
+        yield DoctorCheck("secrets", "warning", READABLE_FILE.format(variable), MAKE_PRIVATE)
     yield DoctorCheck("settings", "ok", f"profile {settings.profile.name}, account {settings.account_id or 'none'}")
     yield from _state(settings)
     yield from _service(settings)
@@ -229,10 +234,11 @@ def _key(settings: Settings) -> DoctorCheck:
     """Where the state key is: a copy of the state directory opens nothing when it is elsewhere."""
     from audiencekit.audiences.key_rotation import count_sealed
     from audiencekit.state.key_places import place_of_key
-    from audiencekit.state.keys import existing_state_key
+    from audiencekit.state.keys import existing_state_key, refuse_lost_key
 
     try:
         settings.check_key_place()
+        refuse_lost_key(settings.state_dir, settings.key)
         place = place_of_key(settings.state_dir, settings.key)
         found = existing_state_key(settings.state_dir, settings.key)
         sealed = {} if found is None else count_sealed(settings.state_dir, found)

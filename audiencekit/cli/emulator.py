@@ -50,8 +50,6 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
 
     from audiencekit.process.cancellation import interruptible
 
-    if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it
-        tell(warning)
     orders = faults_of(faults)
     with tempfile.TemporaryDirectory(prefix="audiencekit-demo-") as directory:
         source = Path(directory) / "contacts.csv"
@@ -62,7 +60,11 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
             report = asyncio.run(interruptible(_run(source, Path(directory) / "state", orders)))
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
-    print_report(report.to_json(), as_json=as_json, is_kept=False)
+    document = report.to_json()
+    shown = document if as_json else {**document, "warnings": []}  # they were told a second ago, before it was sent
+    print_report(shown, as_json=as_json, is_kept=False)
+    if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it
+        tell(f"note: {warning}")
     suggest("check LIST")
     sys.exit(0)
 

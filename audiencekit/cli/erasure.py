@@ -68,7 +68,7 @@ def forget(
     They are left out of later uploads, too. They are named on stdin, one identifier a line: its kind is recognised,
     or written as KIND=VALUE. A terminal asks for them. Never as arguments, which others can see.
     """
-    typed = None if source else typed_identifiers()
+    typed = None if source else typed_identifiers(given["country"])
     if given.pop("dry_run"):
         given |= {"source": source, "skip_rejected": skip_rejected}
         foresee_erasure(typed, given, as_json=as_json, account_id=account_id, profile=profile)
@@ -230,7 +230,7 @@ def remove_person(country: str | None, yes: bool, as_json: bool) -> None:
         require_terminal()
     state = _state()
     try:
-        lines = typed_identifiers() or standard_input_lines()
+        lines = typed_identifiers(country) or standard_input_lines()
         asked = read_person(lines, country=country)
         if not yes:
             confirm("One person can be sent again, by these identifiers. Go on?")

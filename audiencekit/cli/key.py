@@ -98,9 +98,10 @@ def rotate_key(as_json: bool) -> None:
 def _describe() -> dict[str, Any]:
     from audiencekit.audiences.key_rotation import count_sealed
     from audiencekit.state.key_places import key_fingerprint, place_of_key
-    from audiencekit.state.keys import existing_state_key
+    from audiencekit.state.keys import existing_state_key, refuse_lost_key
 
     settings = command_settings()
+    refuse_lost_key(settings.state_dir, settings.key)
     found = existing_state_key(settings.state_dir, settings.key)
     return {
         "place": place_of_key(settings.state_dir, settings.key),

@@ -100,7 +100,10 @@ def _take(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 def whole_tool_options() -> tuple[click.Option, ...]:
     """The options of every command."""
     return (
-        _option("--quiet", "-q", "is_quiet", is_flag=True, help="Print only errors and questions."),
+        _option(
+            "--quiet", "-q", "is_quiet", is_flag=True,
+            help="Print only errors, questions, and warnings about the environment.",
+        ),
         _option("--verbose", "-v", "is_verbose", is_flag=True, help="Print each request, too."),
         _option(
             "--color", "colour", type=click.Choice(["auto", "always", "never"]),

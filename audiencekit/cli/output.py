@@ -23,6 +23,8 @@ from audiencekit.text import OPTION, ascii_json, shown, shown_json, shown_lines
 # The beginnings of lines that are, or end in, a command for the shell.
 NEXT: Final = "Next: "
 EXPORT: Final = "export "
+# As the library writes it, which does not know the words of a command.
+_SYNC_AGAIN: Final = re.compile(r"audiencekit sync SOURCE --audience [0-9a-z]+")
 # Where a flag is not the name of its option with dashes.
 _FLAGS: Final = {
     "audience": "--audience",
@@ -36,12 +38,25 @@ _FLAGS: Final = {
     "details": "--verbose",
 }
 # Members of a document that are prose, at every depth; all others are data, and stay.
-_PROSE: Final = frozenset({"message", "problem", "hint", "remedy", "option", "notes", "resumable"})
+_PROSE: Final = frozenset({"message", "problem", "hint", "remedy", "option", "notes", "resumable", CONTINUE_WITH})
 
 
 def spelled(text: str) -> str:
-    """Return `text` with the flags of the command line in place of options in Python's spelling."""
-    return OPTION.sub(_flag, text)
+    """Return `text` with the flags of the command line in place of options in Python's spelling.
+
+    A `sync` that is to be given again has the words of the running one.
+    """
+    return _SYNC_AGAIN.sub(_given_again, OPTION.sub(_flag, text))
+
+
+def _given_again(found: re.Match[str]) -> str:
+    context = click.get_current_context(silent=True)
+    if context is None or context.info_name != "sync":
+        return found[0]
+    from audiencekit.cli.command_help import given_words
+
+    names = {each.name for each in context.command.params if each.name} - {"dry_run"}
+    return f"audiencekit sync {' '.join(shlex.quote(shown(word)) for word in given_words(names))}"
 
 
 def spelled_document(document: Any) -> Any:

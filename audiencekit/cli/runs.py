@@ -80,6 +80,7 @@ def runs(audience: str | None, since: str | None, failed: bool, as_json: bool) -
     """
     from audiencekit.audiences.machine import FORGET
     from audiencekit.audiences.match_rate import failed_runs, list_history
+    from audiencekit.audiences.setups.not_begun import audiences_not_begun
     from audiencekit.cli.options import moment_of
     from audiencekit.reporting.text import render_runs, runs_to_json
     from audiencekit.runs.purge import kept_until
@@ -89,10 +90,11 @@ def runs(audience: str | None, since: str | None, failed: bool, as_json: bool) -
         raise UsageError("--failed needs a time", hint="give `since=24h`, or another one")
     settings = command_settings()
     found = list_history(settings.state_dir, known_state_key(settings.state_dir, settings.key))
-    found = _selected(found, audience, None if since is None else moment_of(since, "--since", datetime.now(UTC)))
+    begin = None if since is None else moment_of(since, "--since", datetime.now(UTC))
+    found = _selected(found, audience, begin)
     is_missing = not any(run.get("operation") != FORGET for run in found)
     if failed:
-        found = failed_runs(found)
+        found = [*_selected(audiences_not_begun(settings.state_dir), audience, begin), *failed_runs(found)]
     if settings.retention is not None:
         found = [{**run, "kept_until": kept_until(settings.state_dir, run, settings.retention)} for run in found]
     if as_json:

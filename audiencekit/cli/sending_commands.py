@@ -64,9 +64,11 @@ def sending_settings(**given: Any) -> Settings:
     """Return the settings of a command that seals files. A new state key beside these files is reported once."""
     from audiencekit.state.directory import make_directory
     from audiencekit.state.key_places import place_of_key
+    from audiencekit.state.keys import refuse_lost_key
 
     settings = command_settings(**given)
     if place_of_key(settings.state_dir, settings.key) is None:
+        refuse_lost_key(settings.state_dir, settings.key)
         make_directory(settings.state_dir)  # which may fail: then there is nothing to tell
         beside = "a new state key is kept in the state directory, beside the files that it opens"
         tell(f"note: {beside}: `audiencekit key move` moves it")

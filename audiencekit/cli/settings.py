@@ -12,7 +12,7 @@ import click
 from audiencekit.cli.command_help import plan_option
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.completion_words import audiences
-from audiencekit.cli.output import tell
+from audiencekit.cli.output import insist, tell
 from audiencekit.errors import UsageError
 from audiencekit.text import shown
 
@@ -113,20 +113,32 @@ def require_terminal() -> None:
         raise UsageError("cannot ask for confirmation: stdin is not a terminal", hint="give --yes")
 
 
-def typed_identifiers() -> Lines | None:
+_WITH_COUNTRY: Final = "end with Ctrl-C, and give `country='DE'`"
+
+
+def typed_identifiers(country: str | None) -> Lines | None:
     """The identifiers of people that are typed at a terminal, until one is empty; None where stdin is none.
 
-    Each is asked for twice, because it is not shown.
+    Each is asked for twice, because it is not shown; one that would be refused is not taken. `country` is that of phone
+    numbers which name none. Raises UsageError for an unknown country.
     """
-    from audiencekit.audiences.erasure.people import Lines
+    from audiencekit.audiences.erasure.people import Lines, read_identifier_lines, reason_in_words
+    from audiencekit.identifiers.kinds import Reason
+    from audiencekit.planning.options import read_keywords
 
     if not sys.stdin.isatty():
         return None
+    country = read_keywords({"country": country}, command_settings().profile).source.country
     asked = partial(click.prompt, default="", show_default=False, hide_input=True, err=True)
     typed: list[str] = []
     while text := asked("Identifier of the person, not shown (an empty one ends)").strip():
-        if asked("The same again").strip() == text:
+        rejected = read_identifier_lines(Lines([text]), country=country).rejected
+        if rejected and rejected[0].reason == Reason.NO_COUNTRY:
+            insist(f"this number names no country: write it with + and its country code; or {_WITH_COUNTRY}")
+        elif rejected:
+            insist(f"not taken: {reason_in_words(rejected[0])}")
+        elif asked("The same again").strip() == text:
             typed.append(text)
         else:
-            tell("these are two: neither is taken")
+            insist("these are two: neither is taken")
     return Lines(typed)

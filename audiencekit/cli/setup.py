@@ -102,7 +102,8 @@ def run(
         settings, chosen = command_settings(file=found.path, **given), found.chosen(names or None)
         if not names and not everything:
             _list(chosen, settings, as_json=as_json)
-        _introduce(chosen, settings)
+        if offline or len(chosen) > 1:  # a single one is named before it is looked at
+            _introduce(chosen, settings)
         if offline:
             report = _plans(found.path, names, settings)
         else:
@@ -206,6 +207,8 @@ def _tell_refusal(error: AudiencekitError, notify: str | None, profile: str | No
 
 def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
     """Print the result of each audience, and exit with the most severe code."""
+    from audiencekit.runs.journal.facts import SYNC, repeat_command
+
     if as_json:
         print_json(report.to_json())
     else:
@@ -214,7 +217,9 @@ def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
         if each.exit_code:
             insist(f"error: {each.setup.name}: {_in_setup(shown(each.problem or each.state))}", level="error")
             if each.error is not None and each.error.hint:
-                insist(f"  what to do: {_in_setup(shown(each.error.hint))}")
+                again = repeat_command(SYNC, each.audience_id)
+                hint = each.error.hint.replace(again, f"`audiencekit run {each.setup.name}`")
+                insist(f"  what to do: {_in_setup(shown(hint))}")
     if report.state == "complete" and not as_json:
         suggest("open")
     sys.exit(report.exit_code)

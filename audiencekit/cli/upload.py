@@ -108,7 +108,9 @@ def upload(
 
         keywords = as_keywords(given)
         audience_id = await audience_id_of(audience, settings)
-        _tell_of_sync(settings, audience_id)
+        if not _tell_of_sync(settings, audience_id) and run_id is None and only_rejected is None:
+            is_delete = keywords.get("operation") == "delete"
+            _tell_of_earlier(settings, audience_id, source, is_delete=is_delete)
         return await upload_async(
             source, audience=audience_id, settings=settings, rejections=rejections, progress=progress,
             keep_spool=keep_spool, run_id=run_id, seal_rejections=seal_rejections, only_rejected=only_rejected,
@@ -122,13 +124,36 @@ def upload(
     )  # fmt: skip
 
 
-def _tell_of_sync(settings: Settings, audience_id: str) -> None:
-    """Note that the changes of an upload are not in the snapshot of an audience under sync."""
+def _tell_of_sync(settings: Settings, audience_id: str) -> bool:
+    """Note that the changes of an upload are not in the snapshot of an audience under sync; return whether it is."""
     from audiencekit.audiences.sync.sync import is_under_sync
 
-    if is_under_sync(audience_id, settings):
+    is_synced = is_under_sync(audience_id, settings)
+    if is_synced:
         told = "the sync does not know of people who are put in or taken out by an upload"
         tell(f"note: audience {audience_id} is under sync: {told}")
+    return is_synced
+
+
+def _tell_of_earlier(settings: Settings, audience_id: str, source: Any, *, is_delete: bool) -> None:
+    """Note that the last run of the audience had the same list: it is not finished, or people who left it stay in."""
+    from audiencekit.destinations.ads import AUDIENCE
+    from audiencekit.runs.reports import find_newest_run
+    from audiencekit.sources.files import names_of
+    from audiencekit.state.keys import known_state_key
+
+    key = known_state_key(settings.state_dir, settings.key)
+    run = find_newest_run(settings.state_dir, AUDIENCE.name, audience_id, key)
+    if run is None or not isinstance(source, tuple) or run.get("source_names") != list(names_of(source)):
+        return
+    if run["resumable"]:
+        rest = f"`audiencekit resume {run['run_id']}` sends its rest, and this one begins again"
+        tell(f"note: run {run['run_id']} of this list is not finished: {rest}")
+    elif run["state"] == "complete" and run.get("operation") == "update" and not is_delete:
+        tell(
+            "note: this list was put in before, and an upload only adds: people who have left it since stay in."
+            " `audiencekit sync` takes out those who leave after its first time"
+        )
 
 
 @click.command(cls=Command, examples=("resume", "resume 20261122-21"))

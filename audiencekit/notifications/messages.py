@@ -29,7 +29,7 @@ _WORDS: Final = {
     "failed": "it failed: a part may be missing",
     "refused": "it was refused",
     "killed": "its process was killed, or the machine stopped",
-    "warnings": "it is complete, with warnings of large losses",
+    "warnings": "it is complete, with warnings of large losses that differ from those before",
     "recovered": "it is complete, after a run that failed",
     "rejected": "a larger share of the rows was rejected than the rule allows",
     "fewer": "the list has fewer people than the one before",

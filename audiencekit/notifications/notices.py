@@ -141,11 +141,21 @@ def _expires(ending: Ending, span: Any) -> bool:
     return ending.state == "complete" and bool(end) and parse_time(str(end), EXPIRY) <= ending.now + span
 
 
+def _has_other_warnings(ending: Ending) -> bool:
+    """Whether a warning is new, or gone while others are left, since the run before, or its share has doubled."""
+    now, before = _shares(ending.report), _shares(ending.before or {})
+    return bool(now) and (now.keys() != before.keys() or any(now[each] >= 2 * before[each] for each in now))
+
+
+def _shares(report: Mapping[str, Any]) -> dict[tuple[Any, Any], float]:
+    return {(one.get("code"), one.get("column")): one.get("share") or 1.0 for one in report.get("warnings") or ()}
+
+
 _IS_ALWAYS: Final[Mapping[str, Callable[[Ending], bool]]] = {
     FAILED: lambda ending: ending.state == "incomplete" and not ending.was_killed,
     REFUSED: lambda ending: ending.state == "refused",
     KILLED: lambda ending: ending.was_killed,
-    WARNINGS: lambda ending: ending.state == "complete" and bool(ending.report.get("warnings")),
+    WARNINGS: lambda ending: ending.state == "complete" and _has_other_warnings(ending),
     RECOVERED: lambda ending: ending.state == "complete" and ending.has_failed_before,
 }
 _CHECKS: Final[Mapping[str, Callable[[Ending, Any], bool]]] = {

@@ -52,7 +52,7 @@ WRONG_KIND: Final = frozenset(
         Reason.NOT_TEXT,
     }
 )
-NAME_COUNTRIES: Final = "write the country of such rows as its ISO code (GB) or English name"
+NAME_COUNTRIES: Final = "write the country of such rows as its ISO code (GB) or its full name"
 LOOK: Final = "read the rejections (`rejections=FILE`)"
 _COUNTRY: Final = "check the country (`country=`, `country_column=`)"
 _NO_NUMBERS: Final = f"{LOOK}: numbers may lack their area code, be of another country, or be from before a renumbering"

@@ -484,7 +484,7 @@ def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:
     rows = run.get("rows") or {}
     seconds = seconds_of(run)
     return (
-        run["run_id"],
+        run["run_id"] or f"not begun: {shown(run['setup'])}",
         run["state"],
         _moment(run.get("started_at")),
         "" if seconds is None else short_duration(seconds),
@@ -515,7 +515,7 @@ def _target(run: Mapping[str, Any]) -> str:
     if "audiences" in run:
         return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"
     if "target" not in run:
-        return ""
+        return shown(run.get("audience_name") or "")
     target, name = Target.from_json(run["target"]), run.get("audience_name")
     return f"{shown(repr(name))} ({target.id})" if name else str(target)
 
@@ -523,6 +523,8 @@ def _target(run: Mapping[str, Any]) -> str:
 def _remark(run: Mapping[str, Any]) -> str:
     """Return whether the run is at work or can be resumed, why its journal prevents it, and how long it is kept."""
     until = f"kept until {run['kept_until']}" if run.get("kept_until") else ""
+    if run["run_id"] is None:  # an audience of a setup
+        return f"{run['error']}, exit code {run['exit_code']}"
     if "journal" in run:
         why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
         return ", ".join(filter(None, (why, until)))

@@ -81,11 +81,17 @@ def find_unfinished_run(state_dir: Path, kind: str, target_id: str | None, key: 
 
     Without `target_id` any target of the `kind` counts. An older run is not looked at: the newer one overrules it.
     """
+    run = find_newest_run(state_dir, kind, target_id, key)
+    return run["run_id"].partition(SUCCESSOR)[0] if run is not None and run["resumable"] else None
+
+
+def find_newest_run(state_dir: Path, kind: str, target_id: str | None, key: StateKey | None) -> dict[str, Any] | None:
+    """Return the entry of `list_runs` for the newest run on a target, or on any of the `kind`; None for none."""
     store = RunStore(state_dir)
     for run_id in store.ids():
         target = store.summary(run_id).get("target") or {}
         if target.get("kind") == kind and target_id in (None, target.get("id")):
-            return run_id.partition(SUCCESSOR)[0] if summary_of(state_dir, run_id, key)["resumable"] else None
+            return summary_of(state_dir, run_id, key)
     return None
 
 

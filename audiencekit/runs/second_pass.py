@@ -124,11 +124,11 @@ _COUNTED: Final = ("requests", "attempts", "waits", "records")
 
 
 def announce_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
-    """Show how the run could be resumed, then the notes and warnings of its plan."""
+    """Show how the run could be resumed, unless by its list as it is, then the notes and warnings of its plan."""
     facts = run.facts
-    progress.tell(
-        describe_resumption(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.repeat_command)
-    )
+    if facts.repeat_command or facts.keep_spool or not planned.source.repeatable:
+        again = facts.repeat_command
+        progress.tell(describe_resumption(planned.source.repeatable, keeps_spool=facts.keep_spool, again=again))
     lines = [f"note: {shown(note)}" for note in planned.plan_notes]
     lines += [warning_line(warning.to_json()) for warning in planned.warnings]
     if lines:

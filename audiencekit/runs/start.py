@@ -183,7 +183,7 @@ def refuse_changes(facts: RunFacts) -> None:
         raise ResumeRefused(
             f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
             reason="changes",
-            hint=f"{facts.repeat_command} sends what is left",
+            hint=f"{facts.repeat_command}, with the list and the options of then, sends what is left",
         )
 
 

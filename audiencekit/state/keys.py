@@ -6,6 +6,7 @@ import base64
 import os
 import re
 import secrets
+import shlex
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,11 @@ KEY_BYTES: Final = 32
 KEY_FILE: Final = "key"
 EARLIER_FILE: Final = "key.earlier"
 KEY_VARIABLE: Final = "AUDIENCEKIT_KEY"
+# Files of a state directory that are sealed or signed under its key; the rooms above write them.
+UNDER_KEY: Final = (
+    *(EARLIER_FILE, "audit.log", "forgotten", "forgotten.serial"),
+    *("snapshots/*/*", "runs/*/journal.sqlite"),
+)
 DIGESTS: Final = "digests"  # purposes: keys for one are of no use for another
 SPOOL: Final = "spool"
 
@@ -67,7 +73,7 @@ def find_state_key(state_dir: Path, given: GivenKey) -> StateKey:
     """`given` (64 hex digits), else the keyring's, else that of the file `key` of `state_dir`, made at first use.
 
     Raises UsageError for what is no key, InputOutputFailed when the file cannot be made or others may read it,
-    CredentialsRefused for a keyring that cannot be read, and a command that gives no key.
+    CredentialsRefused for a keyring that cannot be read, a command that gives no key, and as `refuse_lost_key` does.
     """
     check_root(state_dir)
     settle_rotation(state_dir)
@@ -131,6 +137,24 @@ def existing_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:
     return find_state_key(state_dir, kept)
 
 
+def refuse_lost_key(state_dir: Path, given: GivenKey) -> None:
+    """Returns when there is a key, or nothing that needs the key of before. Raises CredentialsRefused: a new key would
+    open none of the files there."""
+    if given is not None or read_entry_name(state_dir):
+        return
+    kept = [next(state_dir.glob(pattern), None) for pattern in UNDER_KEY]
+    names = sorted({path.relative_to(state_dir).parts[0] for path in kept if path is not None})
+    if names and not os.path.lexists(state_dir / KEY_FILE):  # another process may have made it with the first of these
+        path = str(state_dir / KEY_FILE)
+        raise CredentialsRefused(
+            f"the state key is missing, and {str(state_dir)!r} has files under it: {', '.join(names)}; no other key"
+            " was made",
+            hint=f"copy {path!r} from the machine where the files were made, or give that key by {KEY_VARIABLE}; if it"
+            f" is lost, `(umask 077; openssl rand -hex 32 > {shlex.quote(path)})` puts another one there, and"
+            " docs/accounts.md says what is lost with it",
+        )
+
+
 def check_state(state_dir: Path, given: GivenKey) -> None:
     """Returns when a run can write into `state_dir`, and has its key or can make it. Raises as these do."""
     check_writable(state_dir)
@@ -181,6 +205,7 @@ def write_key_file(state_dir: Path, key: StateKey) -> None:
 def _read_or_make(path: Path) -> StateKey:
     with explained("the state key cannot be read or made", path):
         if not os.path.lexists(path):
+            refuse_lost_key(path.parent, None)
             make_directory(path.parent)
             create_file(path, StateKey(secrets.token_bytes(KEY_BYTES)).in_hex().unwrap().encode() + b"\n")
     key = key_of_file(path.parent)

@@ -27,7 +27,7 @@ from audiencekit.settings import Settings, load_settings
 from audiencekit.state.credentials import CredentialStore, StoredCredentials
 from audiencekit.state.key_places import move_key
 from audiencekit.state.key_rotation import ROTATION, changing_key
-from audiencekit.state.keys import StateKey, find_state_key
+from audiencekit.state.keys import UNDER_KEY, StateKey, find_state_key
 from audiencekit.testing import run_emulator
 from tests.fakekeyring import install_keyring
 
@@ -229,3 +229,21 @@ async def test_a_backup_from_before_is_not_the_last_memory(filled: Settings, tmp
     shutil.copytree(tmp_path / "backup", filled.state_dir)
     document = await asyncio.to_thread(verify_erasures, filled)
     assert (document["memory"]["state"], "older than the last" in document["memory"]["why"]) == ("refused", True)
+
+
+async def test_no_key_is_made_where_the_key_of_before_is_missing(filled: Settings, tmp_path: Path) -> None:
+    """Each file that only that key opens is enough, such as in a copy of the directory without its key."""
+    (filled.state_dir / "key").unlink()
+    with pytest.raises(CredentialsRefused, match=r"has files under it: audit\.log, forgotten, .*runs, snapshots; no"):
+        find_state_key(filled.state_dir, None)
+    kept = {path.relative_to(filled.state_dir) for form in UNDER_KEY for path in filled.state_dir.glob(form)}
+    assert len({path.parts[0] for path in kept}) == 5  # all but `key.earlier`: no key was rotated
+    for number, path in enumerate(kept):
+        alone = tmp_path / str(number) / path
+        alone.parent.mkdir(parents=True, mode=0o700)
+        alone.write_bytes(b"")
+        (tmp_path / str(number)).chmod(0o700)
+        with pytest.raises(CredentialsRefused, match="no other key was made"):
+            find_state_key(tmp_path / str(number), None)
+        assert not (tmp_path / str(number) / "key").exists()
+    assert find_state_key(filled.state_dir, Secret("ab" * 32)).unwrap() == b"\xab" * 32

@@ -227,7 +227,7 @@ def test_the_next_command_is_this_one_and_what_it_advises(run: Run, tmp_path: Pa
     (tmp_path / "my list.csv").write_text(f"email;phone;opt_out\n{people}", "cp1252")
     given = ["my list.csv", "--encoding", "cp1252", "--delimiter=;"]
     asked = [
-        (["--json"], "check 'my list.csv' --encoding cp1252 --delimiter ';' --consent-column opt_out=no"),
+        (["--json"], "check 'my list.csv' … --consent-column opt_out=no --doctor --rejections rejections.csv"),
         (["--ignore", "opt_out"], "check 'my list.csv' … --ignore opt_out --doctor --rejections rejections.csv"),
         (["--ignore", "opt_out", "--rejections", "r.csv"], "upload 'my list.csv' … --ignore opt_out --audience NAME"),
         (["--ignore", "opt_out", "--doctor"], "check 'my list.csv' … --ignore opt_out --country DE"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.cli.command_settings import unread_variables
-from audiencekit.settings import VARIABLES
+from audiencekit.settings import VARIABLES, open_secret_files
 from tests.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +75,8 @@ def test_commands_have_their_settings_from_one_place() -> None:
 )
 def test_a_variable_that_nothing_reads_is_told_with_the_nearest(variable: str, told: str) -> None:
     """Another case is another name, and behind the name of an account stands a credential."""
-    assert list(unread_variables({variable: "a-secret"})) == [f"{variable} is not read: {told}"]
+    level = "warning" if "perhaps" in told else "note"
+    assert list(unread_variables({variable: "a-secret"})) == [f"{level}: {variable} is not read: {told}"]
 
 
 def test_variables_that_are_read_and_those_of_others_are_not_told() -> None:
@@ -92,18 +94,39 @@ def test_the_variables_are_those_of_the_documentation() -> None:
 
 
 def test_a_command_tells_it_once_and_goes_on(run: Run, tmp_path: Path) -> None:
-    """On stderr, without the value; a quiet command keeps it to itself."""
+    """On stderr, without the value; a quiet command, too, unless no known name is near."""
     (tmp_path / "list.csv").write_text("email\nada@canarymail.com\n")
     plain = run("check", "list.csv")
     done = run("check", "list.csv", AUDIENCEKIT_STATEDIR="/a-secret")
     assert done.returncode == plain.returncode
-    assert done.stderr.count("note: AUDIENCEKIT_STATEDIR is not read: perhaps AUDIENCEKIT_STATE_DIR is meant") == 1
+    assert done.stderr.count("warning: AUDIENCEKIT_STATEDIR is not read: perhaps AUDIENCEKIT_STATE_DIR is meant") == 1
     assert "a-secret" not in done.stderr + done.stdout
-    assert "STATEDIR" not in run("check", "list.csv", "--quiet", AUDIENCEKIT_STATEDIR="/a-secret").stderr
+    quiet = run("check", "list.csv", "--quiet", AUDIENCEKIT_STATEDIR="/a-secret", AUDIENCEKIT_TEST_DATABASE="1").stderr
+    assert ("STATEDIR" in quiet, "TEST_DATABASE" in quiet) == (True, False)
 
 
 def test_it_is_told_before_the_failure_that_comes_of_it(run: Run) -> None:
     """The address that the misspelled variable should have given is missing."""
     done = run("whoami", AUDIENCEKIT_ADSURL="http://127.0.0.1:9", AUDIENCEKIT_RETENTION="never")
-    assert done.stderr.startswith("note: AUDIENCEKIT_ADSURL is not read: perhaps AUDIENCEKIT_ADS_URL is meant")
+    assert done.stderr.startswith("warning: AUDIENCEKIT_ADSURL is not read: perhaps AUDIENCEKIT_ADS_URL is meant")
     assert done.returncode == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files have no mode there")
+def test_a_secret_that_others_may_read_is_warned_of(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By each command, a quiet one, too, and by `doctor`; it is taken. Secrets of a container are open, and exempt."""
+    (tmp_path / "list.csv").write_text("email\nada@canarymail.com\n")
+    secret = tmp_path / "proxy"
+    secret.write_text("http://user:a-secret@127.0.0.1:9")
+    named = {"AUDIENCEKIT_PROXY_FILE": str(secret), "AUDIENCEKIT_STATUS_FILE": str(tmp_path / "list.csv")}
+    for mode, count in ((0o644, 1), (0o640, 1), (0o600, 0)):
+        secret.chmod(mode)
+        done = run("check", "list.csv", "-q", **named)
+        told = "warning: other users may read the file that AUDIENCEKIT_PROXY_FILE names"
+        assert (done.returncode, done.stderr.count(told), "a-secret" in done.stderr) == (0, count, False), mode
+        doctor = run("doctor", **named).stdout
+        assert doctor.count("warning: secrets: other users may read the file that AUDIENCEKIT_PROXY_FILE") == count
+    secret.chmod(0o444)
+    monkeypatch.setattr("audiencekit.settings.is_volume", lambda path: path == tmp_path.parent)
+    is_roots = secret.stat().st_uid == 0
+    assert list(open_secret_files(named)) == ([] if is_roots else ["AUDIENCEKIT_PROXY_FILE"])

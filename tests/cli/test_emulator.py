@@ -196,3 +196,9 @@ def test_https_that_cannot_be_is_a_usage_error(
     result = CliRunner().invoke(cli, ["emulator", *arguments])
     assert (result.exit_code, result.stdout) == (2, "")
     assert words in result.stderr
+
+
+def test_the_demo_says_a_warning_once(run: Run) -> None:
+    """Before it sends; the report follows within a second."""
+    done = run("demo", "--rows", "300")
+    assert (done.stderr.count("warning: "), done.stdout.count("warning: ")) == (1, 0)

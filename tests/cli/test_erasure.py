@@ -83,11 +83,15 @@ def test_a_terminal_is_asked_for_identifiers(commands: Commands, service: Servic
     """Each twice, because they are not shown: they would stay on the screen."""
     answers = [
         (IDENTIFIER, b"ada@example.org"), (AGAIN, b"adda@example.org"),
-        (IDENTIFIER, b"ada@example.org"), (AGAIN, b"ada@example.org"), (IDENTIFIER, b""),
+        (IDENTIFIER, b"ada@example.org"), (AGAIN, b"ada@example.org"),
+        (IDENTIFIER, b"0151 23456789"), (IDENTIFIER, b"Ada Lovelace"), (IDENTIFIER, b""),
     ]  # fmt: skip
     env = environment(tmp_path / "state", service.env)
     shown = at_terminal(partial(commands.begin, "forget"), answers, env=env, cwd=tmp_path)
     assert b"neither is taken" in shown
+    assert b"country code; or end with Ctrl-C, and give --country DE" in b" ".join(shown.split())
+    assert b"not taken: its kind is not recognised" in shown
+    assert b"23456789" not in shown
     assert b"example.org" not in shown
     kept = commands.run("forgotten", "show", "--json", env=env, cwd=tmp_path)
     assert json.loads(kept.stdout)["keys"] > 0

@@ -42,6 +42,7 @@ def test_commands_stand_in_their_groups_with_a_whole_summary() -> None:
     "arguments, told",
     [
         (["chek"], "No such command 'chek'. Did you mean 'check'?"),
+        (["prüfen"], "No such command 'prüfen'.\n"),
         (["do-not-reech", "upload"], "No such command 'do-not-reech'. Did you mean 'do-not-reach'?"),
         (["blue"], "No such command 'blue'."),
     ],

@@ -190,7 +190,7 @@ def test_a_sync_that_failed_names_itself(run: Run, service: Service, tmp_path: P
     (tmp_path / "one.csv").write_text("email\nada@example.com\n")
     service.order({"fault": 24, "kind": "account", "match": {"method": "POST", "path": "*/users"}})
     told = _failed(run, "sync", "one.csv", "--audience", service.audience_id, code=77, **service.env)
-    assert told["continue_with"] == f"audiencekit sync SOURCE --audience {service.audience_id}"
+    assert told["continue_with"] == f"audiencekit sync one.csv --audience {service.audience_id} --json"
 
 
 def test_the_command_that_goes_on_names_an_account_that_was_given(run: Run, service: Service, tmp_path: Path) -> None:

@@ -70,10 +70,11 @@ def test_a_thief_of_the_state_directory_opens_nothing(run: Run, filled: Path, tm
     files = [path for path in stolen.rglob("*") if path.is_file()]
     assert len(files) > 10
     assert [path.name for path in files if any(one in path.read_bytes() for one in sought)] == []
-    guessed = count_sealed(stolen, find_state_key(stolen, None))  # the thief has the program, too, which makes a key
+    drawn = Secret("ab" * 32)  # the thief has the program, too
+    guessed = count_sealed(stolen, find_state_key(stolen, drawn))
     assert (set(guessed), sum(counts["opened"] for counts in guessed.values())) == (KINDS, 0)
     with pytest.raises(Exception, match="sealed under another state key"):
-        list(CredentialStore(stolen, "service").read())
+        list(CredentialStore(stolen, "service", drawn).read())
 
 
 def test_after_a_move_all_goes_on(run: Run, filled: Path, service: Service) -> None:
@@ -136,3 +137,22 @@ def test_a_key_beside_its_files_can_be_refused(run: Run, service: Service, tmp_p
     key = {"AUDIENCEKIT_KEY": (tmp_path / "state/key").read_text().strip()}
     assert run(*upload, **apart, **key).returncode == 0
     assert "state key: environment" in run("doctor", **apart, **key).stdout
+
+
+def test_a_copy_without_its_key_is_refused(run: Run, service: Service, tmp_path: Path) -> None:
+    """Before the list is read, and by `doctor` and `key show`; the file that is missing is named."""
+    (tmp_path / "list.csv").write_text("email\nperson1@example.com\n")
+    upload = ("upload", "list.csv", "--audience", service.audience_id)
+    assert run(*upload, **service.env).returncode == 0
+    (tmp_path / "state/key").rename(tmp_path / "kept")
+    for command in (upload, ("doctor",), ("key", "show")):
+        done = run(*command, **service.env)
+        told = done.stdout + done.stderr
+        assert (done.returncode, f"copy '{tmp_path / 'state/key'}'" in told, "new state key" in told) == (
+            77,
+            True,
+            False,
+        )
+    assert not (tmp_path / "state/key").exists()
+    (tmp_path / "kept").rename(tmp_path / "state/key")
+    assert run(*upload, **service.env).returncode == 0

@@ -182,3 +182,29 @@ def test_a_remedy_is_spelled_as_the_setup_takes_it(run: Run, service: Service, t
     assert done.returncode == 3, done.stderr
     assert "`encoding = 'cp1252'` in the setup" in done.stderr
     assert "--encoding" not in done.stderr
+
+
+def test_the_watch_over_nights_sees_an_audience_that_did_not_begin(run: Run, service: Service, tmp_path: Path) -> None:
+    """As long as it is the last that `run` did of it, also where other audiences ran well."""
+    write_setup(tmp_path, service, more=BROKEN)
+    watch, nightly = ("runs", "--since", "24h", "--failed"), ("run", "--all", "--setup", "audiencekit.toml")
+    assert run(*nightly, **service.env).returncode == 3
+    seen = run(*watch)
+    assert (seen.returncode, "not begun: gone" in seen.stdout, "spring" in seen.stdout) == (3, True, False)
+    (found,) = json.loads(run(*watch, "--audience", "h0n3", "--json").stdout)
+    assert (found["run_id"], found["audience_id"], found["exit_code"]) == (None, "h0n3", 3)
+    assert run(*watch, "--audience", service.audience_id).returncode == 0
+    assert [one["setup"] for one in json.loads(run("runs", "--json").stdout) if "setup" in one] == []
+    made = json.loads(run("audiences", "create", "Gone", "--json", **service.env).stdout)["id"]
+    text = (tmp_path / "audiencekit.toml").read_text()
+    (tmp_path / "audiencekit.toml").write_text(text.replace("h0n3", made))
+    assert run("run", "gone", "--setup", "audiencekit.toml", **service.env).returncode == 0
+    assert run(*watch).returncode == 0
+
+
+def test_one_audience_is_named_once_before_it_is_looked_at(run: Run, service: Service, tmp_path: Path) -> None:
+    """And an upload whose list can be read again says nothing of how it is resumed."""
+    write_setup(tmp_path, service, more='command = "upload"\n')
+    told = run("run", "spring", "--setup", "audiencekit.toml", **service.env)
+    assert (told.returncode, told.stderr.count("update of audience"), "be resumed" in told.stderr) == (0, 1, False)
+    assert "from list.csv" in run("run", "spring", "--setup", "audiencekit.toml", "--dry-run", "--offline").stderr

@@ -150,3 +150,18 @@ def test_paths_that_are_not_utf_8_are_uploaded_and_resumed(run: Run, service: Se
     assert report["source_names"] == [report["sources"][0]["name"]] == ["K\\xfc.csv"]
     assert Path(rejections).read_text().startswith("row,column,reason")
     assert json.loads(run("report", "--json").stdout) == report
+
+
+def test_a_second_upload_of_a_list_says_that_it_only_adds(run: Run, service: Service, tmp_path: Path) -> None:
+    """And that the first is not finished. Another list, or one that takes people out, says nothing."""
+    upload = ("upload", _list(tmp_path, "email\nada@example.com\nbo@example.com\n"), "--audience", service.audience_id)
+    service.order({"fault": 24, "kind": "account", "match": {"method": "POST", "path": "*/users"}})
+    assert run(*upload, **service.env).returncode == 77
+    service.clear()
+    (cut,) = json.loads(run("runs", "--json").stdout)
+    again = run(*upload, **service.env)
+    assert (again.returncode, "only adds" in again.stderr) == (0, False)
+    assert f"not finished: `audiencekit resume {cut['run_id']}` sends its rest" in again.stderr
+    assert "an upload only adds: people who have left it since stay in" in run(*upload, **service.env).stderr
+    assert "only adds" not in run(*upload, "--operation", "delete", **service.env).stderr
+    assert "only adds" not in run(*upload, **service.env).stderr

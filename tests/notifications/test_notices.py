@@ -14,6 +14,7 @@ from tests.notifications.endings import ending, report
 
 EMPTY = RowCounts(read=0)
 SYNCED = {"members_after": 800}
+LOST = {"code": "no_country", "column": "phone", "share": 0.1, "message": "many"}
 
 
 @each_case("rules, end, expected", [
@@ -24,6 +25,16 @@ SYNCED = {"members_after": 800}
         ([], ending("refused", {}), ["refused"]),
         ([], ending(document=report(warnings=({"message": "many"},))), ["warnings"]),
         ([], ending("refused", report(warnings=({"message": "many"},))), ["refused"]),
+        ([], ending(document=report(warnings=(LOST,)), before=report()), ["warnings"]),
+        ([], ending(document=report(warnings=(LOST,)), before=report(warnings=(LOST,))), []),
+        ([], ending(document=report(warnings=({**LOST, "share": 0.2},)), before=report(warnings=(LOST,))),
+         ["warnings"]),
+        ([], ending(document=report(warnings=({**LOST, "share": 0.19},)), before=report(warnings=(LOST,))), []),
+        ([], ending(document=report(warnings=({**LOST, "column": "fax"},)), before=report(warnings=(LOST,))),
+         ["warnings"]),
+        ([], ending(document=report(warnings=(LOST,)), before=report(warnings=(LOST, {**LOST, "code": "shared"}))),
+         ["warnings"]),
+        ([], ending(before=report(warnings=(LOST,))), []),
         ([], ending(has_failed_before=True), ["recovered"]),
         ([], ending("incomplete", has_failed_before=True), ["failed"]),
         (["rejected=0.05"], ending(), ["rejected"]),

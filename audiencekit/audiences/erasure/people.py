@@ -171,10 +171,12 @@ class Asked:
 
 def _in_words(rejected: Rejected, what: str) -> str:
     place = f", column {rejected.column}" if rejected.column else ""
-    reason = (
-        "its kind is not recognised" if rejected.reason == Reason.NO_IDENTIFIER and what == "line" else rejected.reason
-    )
-    return f"{what} {rejected.row}{place}: {reason}"
+    return f"{what} {rejected.row}{place}: {reason_in_words(rejected) if what == 'line' else rejected.reason}"
+
+
+def reason_in_words(rejected: Rejected) -> str:
+    """Return why a line identifies no person."""
+    return "its kind is not recognised" if rejected.reason == Reason.NO_IDENTIFIER else rejected.reason
 
 
 # --- The people of a source: every identifier of every row, in every form ---

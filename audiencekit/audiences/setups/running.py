@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from audiencekit.audiences.setups.document import read_setup
+from audiencekit.audiences.setups.not_begun import note_beginning
 from audiencekit.audiences.setups.one_audience import (
     AudienceResult,
     Made,
@@ -107,6 +108,8 @@ async def carry_out(
         make = functools.partial(preview_audience if dry_run else send_audience, own=own)
         work = _carried_out(one, own, _NamedProgress(progress, one.name), make, answers.get(one.name))
         result, is_interrupted = await _run_to_end(work)
+        if not dry_run:
+            note_beginning(own.state_dir, setup.path, result)
         found.append(result)
     return SetupReport(tuple(found))
 

@@ -33,7 +33,7 @@ from audiencekit.reporting.page.parts import (
 )
 from audiencekit.reporting.page.privacy import PEOPLE, REACHED, row_counts, shown_document
 from audiencekit.reporting.text import seconds_of, short_duration
-from audiencekit.text import shown
+from audiencekit.text import option, shown
 
 _WIDE: Final = 72  # rem
 _DATE: Final = len("2026-01-01")
@@ -71,7 +71,8 @@ def machine_page(document: Document, view: View) -> str:
     body = _todo(tasks) + (_grid("Audiences", cards) if cards else "")
     body += _grid("Runs", details, kind="cards wide") if details else "<p>There are no runs yet.</p>\n"
     body += _erasures(document["erasures"])
-    return whole_page(title="Audiences of this machine", head=head, body=body, foot=foot(view), width=_WIDE)
+    own = f" On this machine, {view.spelled(option('own', True))} shows them." if view.is_floored else ""
+    return whole_page(title="Audiences of this machine", head=head, body=body, foot=foot(view) + own, width=_WIDE)
 
 
 def _grid(heading: str, cards: str, *, kind: str = "cards") -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.records.losses import remedy_of_code
+from audiencekit.records.refusal_bounds import NAME_COUNTRIES
 from audiencekit.reporting.page.page_parts import (
     FLOOR,
     Bar,
@@ -238,6 +239,11 @@ def _remedies(document: Document, view: View) -> dict[str, list[str]]:
     for each in document.get("warnings", ()):
         if each["code"] not in found and each.get("remedy"):
             found.setdefault(each["code"], []).append(each["remedy"])
+    notes = document.get("notes", ())
+    if any(NAME_COUNTRIES in note for note in notes):  # these rows have a country, and it is not known
+        has_others = any(" without a country in " in note for note in notes)
+        others = remedy_of_code(Reason.NO_COUNTRY) if has_others else None
+        found.setdefault(Reason.NO_COUNTRY, [NAME_COUNTRIES, others or ""])
     for cause in document["rejections"]:
         if not any(found.get(cause, ())):
             found[cause] = [remedy_of_code(cause) or ""]

@@ -8,6 +8,7 @@ from typing import Any
 from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.pipeline import check, upload_async
+from audiencekit.records.refusal_bounds import NAME_COUNTRIES
 from audiencekit.reporting.page.page import plan_page, report_page
 from audiencekit.reporting.page.page_parts import FLOOR, View
 from audiencekit.settings import Settings
@@ -229,3 +230,14 @@ def test_a_plan_says_what_would_be_sent(settings: Settings, tmp_path: Path) -> N
     assert "80 of 80 people ready" in page.text
     assert "Nothing was sent by this check" in page.text
     assert "rows.sent" not in page.cells
+
+
+def test_a_country_that_is_not_known_is_mended_in_the_list() -> None:
+    """`--country` changes nothing for such a row. Where others have none at all, both are said."""
+    rejections = {"no_country": 20}
+    unknown = f"12 numbers with an unknown country in column Tel: {NAME_COUNTRIES}"
+    none = "8 numbers without a country in column Tel: give `country=`"
+    for notes, expected in (([unknown], (True, False)), ([unknown, none], (True, True)), ([none], (False, True))):
+        text = PageNumbers(report_page(report_of_a_bad_day(rejections=rejections, notes=notes))).text
+        lost = text[text.index("Lost, and what saves it") : text.index("Kinds of identifiers")]
+        assert (NAME_COUNTRIES in lost, "give the country of the phone numbers" in lost) == expected
