@@ -32,8 +32,14 @@ def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]
     for one in command.params:
         if isinstance(one, click.Option):
             yield [*path, *given, f"{one.opts[-1]}={HOSTILE}"]
-            for text in ("", "email=", "@") if not one.is_flag else ():
+            for text in () if one.is_flag else _beginnings(one, command):
                 yield [*path, *given, one.opts[-1], text + HOSTILE]
+
+
+def _beginnings(option: click.Option, command: click.Command) -> Iterator[str]:
+    """Of a value whose rest is read by itself: of a pair, and of a file."""
+    form = option.make_metavar(click.Context(command))
+    yield from ["", *(text for sign, text in (("=", "email="), ("@", "@")) if sign in form)]
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids="-".join)
