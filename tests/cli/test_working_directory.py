@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -97,19 +98,24 @@ _LISTENERS: list[set[str]] = []
 @contextmanager
 def _python_files() -> Iterator[set[str]]:
     """The names of the files that Python opens, or programs that it starts, within the block."""
-    if not _LISTENERS:
-        sys.addaudithook(_note_file)  # it cannot be removed
+    _listen()
     opened = set[str]()
     _LISTENERS.append(opened)
     try:
         yield opened
     finally:
-        _LISTENERS[:] = [set()]  # nothing is noted for no one
+        _LISTENERS.clear()
+
+
+@cache
+def _listen() -> None:
+    """Once for this process: it cannot be undone."""
+    sys.addaudithook(_note_file)
 
 
 def _note_file(event: str, arguments: tuple[Any, ...]) -> None:
     is_of_file = event in ("open", "os.listdir", "os.scandir", "subprocess.Popen", "sqlite3.connect")
-    if is_of_file and isinstance(arguments[0], str | bytes | os.PathLike):  # and no descriptor
+    if _LISTENERS and is_of_file and isinstance(arguments[0], str | bytes | os.PathLike):  # and no descriptor
         _LISTENERS[-1].add(os.fsdecode(arguments[0]))
 
 
