@@ -150,7 +150,13 @@ def become(job: dict[str, Any], descriptors: list[int]) -> None:
 
 
 def hasten(times: float) -> None:
-    """Lets the clocks of deliveries and of their pace run so many times as fast; those that tell a time stay right."""
+    """Lets the clocks of deliveries and of their pace run so many times as fast; those that tell a time stay right.
+
+    A stream of events that was lost is opened again as much sooner.
+    """
+    import asyncio
+
+    from audiencekit.api.activity import Pulse
     from audiencekit.delivery.limiter.host import HostLimiter
     from audiencekit.delivery.retry import SystemClock
     from audiencekit.mirror import opening
@@ -160,6 +166,7 @@ def hasten(times: float) -> None:
     SystemClock.sleep = lambda clock, seconds: sleep(clock, seconds / times)  # type: ignore[method-assign]
     SystemClock.monotonic = lambda clock: monotonic(clock) * times  # type: ignore[method-assign]
     HostLimiter.__init__.__kwdefaults__["now"] = lambda: boot_seconds() * times
+    Pulse.__init__.__kwdefaults__["sleep"] = lambda seconds: asyncio.sleep(seconds / times)
     # Not so short that a process on a busy machine is taken for dead.
     defaults = opening.open_state.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
     defaults["patience_seconds"] = max(SHORTEST_PATIENCE_SECONDS, defaults["patience_seconds"] / times)

@@ -15,6 +15,7 @@ nbformat = pytest.importorskip("nbformat", reason="nbclient, which brings it, is
 nbclient = pytest.importorskip("nbclient", reason="it runs notebooks, and is not installed")
 pytest.importorskip("ipykernel", reason="it is the kernel, and is not installed")
 
+pytestmark = pytest.mark.slow  # tests/reporting/test_notebook.py and tests/process/test_event_loop.py have the parts
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
 PROBES = (
@@ -56,7 +57,6 @@ def _printed(cell: Any) -> str:
     return "".join(output["text"] for output in cell.outputs if output["output_type"] == "stream")
 
 
-@pytest.mark.slow
 def test_a_plan_shows_as_a_table_and_prints_as_the_command_line_does(cells: list[Any]) -> None:
     """Nothing of it is personal."""
     shown = list(_data(cells[0], "text/html"))

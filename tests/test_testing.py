@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import re
 import socket
+import sys
 import textwrap
 import threading
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+import audiencekit
 from audiencekit import load_settings, upload
+from audiencekit.conformance import vectors
 from audiencekit.conformance.fault_classes import BY_CODE
 from audiencekit.emulator import EmulatorOptions
 from audiencekit.errors import UsageError
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.testing import RunningEmulator, assert_conforms, run_emulator
 
 pytest_plugins = ["audiencekit.testing", "pytester"]
@@ -35,6 +40,9 @@ OWN_TEST = """
     def test_mine(ads_emulator):
         assert ads_emulator.env["AUDIENCEKIT_PROFILE"] == "x"
         assert urllib.request.urlopen(ads_emulator.base_url + "/__requests").status == 200
+
+    def test_pipeline(conformance):
+        conformance(lambda text, country: "wrong", "handle")
 """
 
 
@@ -92,55 +100,67 @@ def test_secrets_are_not_shown(ads_emulator: RunningEmulator) -> None:
 
 @pytest.mark.slow
 def test_a_project_of_its_own_uses_it(pytester: pytest.Pytester) -> None:
-    """As a plugin, with options overridden, as the documentation shows it."""
+    """As a plugin, with options overridden, as the documentation shows it; a failure shows no traceback."""
     pytester.makepyfile(textwrap.dedent(OWN_TEST))
-    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
-
-
-OWN_PIPELINES = """
-    import hashlib, sys
-
-    import audiencekit
-
-    pytest_plugins = ["audiencekit.testing"]
-
-    def sha256(text):
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def right(kind):
-        return lambda text, country: audiencekit.hash_identifier(kind, text, country=country)
-
-    def test_right(conformance):
-        conformance(right("handle"), "handle")
-        conformance(right("device_id"), "device_id", country="DE")
-
-    def test_function(conformance):
-        conformance(lambda text, country: sha256(text.lower()), "handle", "platform_id")
-
-    def test_program(conformance):
-        script = "import hashlib, sys\\nfor line in sys.stdin: print(hashlib.sha256(line.strip().encode()).hexdigest())"
-        conformance([sys.executable, "-c", script], "device_id")
-
-    def test_line(conformance):
-        conformance(f"'{sys.executable}' -c 'raise SystemExit(7)'", "handle")
-"""
-
-
-def test_a_pipeline_is_checked_in_a_project_of_its_own(pytester: pytest.Pytester) -> None:
-    """A failure names the kind, the faults with their remedies, and the exit code of a program; and no vector."""
-    pytester.makepyfile(textwrap.dedent(OWN_PIPELINES))
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n0")
-    done.assert_outcomes(passed=1, failed=3)
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1, failed=1)
     told = done.stdout.str()
-    _, *sections = re.split(r"^_+ test_(\w+) _+$", told.partition("short test summary")[0], flags=re.MULTILINE)
-    parts = dict(zip(sections[::2], sections[1::2], strict=True))
-    assert list(parts) == ["function", "program", "line"]
-    for kind, code in (("handle", "at_sign"), ("platform_id", "white_space")):
-        assert f"{kind}: " in parts["function"]
-        assert f"{BY_CODE[code].message}; {BY_CODE[code].remedy}" in parts["function"]
-    assert f"most would be mended so: {BY_CODE['case'].remedy}" in parts["program"]
-    assert "handle: the program ended with exit code 7; run it by itself" in parts["line"]
-    assert not any(word in part for part in parts.values() for word in ("Traceback", "assert_conforms", "@example"))
+    assert "handle: " in told
+    assert not any(word in told for word in ("Traceback", "assert_conforms", "@example"))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _right(kind: Kind) -> Callable[[str, str | None], str | None]:
+    return lambda text, country: audiencekit.hash_identifier(kind, text, country=country)
+
+
+DIGESTS = "import hashlib, sys\nfor line in sys.stdin: print(hashlib.sha256(line.strip().encode()).hexdigest())"
+
+
+@pytest.fixture
+def _some_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every fifth: all of them are for tests/conformance."""
+    some = vectors._lines()[::5]
+    monkeypatch.setattr(vectors, "_lines", lambda: some)
+
+
+@pytest.mark.usefixtures("_some_vectors")
+def test_a_right_pipeline_conforms() -> None:
+    """Whether a country is given, or none."""
+    assert_conforms(_right(Kind.HANDLE), "handle")
+    assert_conforms(_right(Kind.DEVICE_ID), "device_id", country="DE")
+
+
+@pytest.mark.usefixtures("_some_vectors")
+@pytest.mark.parametrize(
+    ("pipeline", "kinds", "told"),
+    [
+        (
+            lambda text, country: _sha256(text.lower()),
+            ("handle", "platform_id"),
+            [
+                words for kind, code in (("handle", "at_sign"), ("platform_id", "white_space"))
+                for words in (f"{kind}: ", f"{BY_CODE[code].message}; {BY_CODE[code].remedy}")
+            ],
+        ),
+        ([sys.executable, "-c", DIGESTS], ("device_id",), [f"most would be mended so: {BY_CODE['case'].remedy}"]),
+        (
+            f"'{sys.executable}' -c 'raise SystemExit(7)'", ("handle",),
+            ["handle: the program ended with exit code 7; run it by itself"],
+        ),
+    ],
+    ids=["function", "program", "line"],
+)  # fmt: skip
+def test_a_failure_names_the_faults_and_no_vector(pipeline: Any, kinds: tuple[str, ...], told: list[str]) -> None:
+    """The kind, the faults with their remedies, and the exit code of a program."""
+    with pytest.raises(pytest.fail.Exception) as failed:
+        assert_conforms(pipeline, *kinds)
+    assert failed.value.pytrace is False
+    assert [words for words in told if words not in str(failed.value)] == []
+    assert "@example" not in str(failed.value)
 
 
 def test_a_pipeline_is_checked_with_a_kind_and_a_program_that_is_there() -> None:

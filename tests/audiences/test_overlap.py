@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -118,11 +119,17 @@ def test_counts_are_floored_to_be_shared(tmp_path: Path, settings: Settings) -> 
     assert any("below 10 are hidden" in note for note in floored.notes)
 
 
-async def test_members_of_an_audience_are_found_and_floored(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Owner:
+    """Whose audience has 80 members; their entries end after 20 and 90 days."""
+    owner = Owner(tmp_path_factory.mktemp("synced"))
+    asyncio.run(owner.sync(PEOPLE[:40], ttl_days=20))
+    asyncio.run(owner.sync(PEOPLE[:40] + PEOPLE[60:], ttl_days=90))
+    return owner
+
+
+def test_members_of_an_audience_are_found_and_floored(owner: Owner, tmp_path: Path) -> None:
     """Without any option; by the name that this machine knows. Members whose entries have expired are not counted."""
-    owner = Owner(tmp_path)
-    await owner.sync(PEOPLE[:40], ttl_days=20)
-    await owner.sync(PEOPLE[:40] + PEOPLE[60:], ttl_days=90)
     KnownAudiences(owner.settings.state_dir, owner.settings.account_id).note({AUDIENCE: "Spring customers"})
     listed = _write(tmp_path / "listed.csv", _emails(range(20, 80)))
     now = datetime.fromtimestamp(owner.clock.now(), UTC)
@@ -140,22 +147,19 @@ async def test_members_of_an_audience_are_found_and_floored(tmp_path: Path) -> N
     assert _found(compare(200, AUDIENCE)) == [(60, 0), (0, None)]
 
 
-async def test_a_small_list_learns_nothing_about_an_audience(tmp_path: Path) -> None:
+def test_a_small_list_learns_nothing_about_an_audience(owner: Owner, tmp_path: Path) -> None:
     """A list of a person who is a member, and of one who is not, have the same result."""
-    owner = Owner(tmp_path)
-    await owner.sync(PEOPLE[:40])
     results = []
-    for number in (1, 99):
+    for number in (1, 50):
         listed = _write(tmp_path / "listed.csv", _emails([number]))
         results.append(overlap(listed, audiences=AUDIENCE, settings=owner.settings).to_json())
     assert results[0] == results[1]
     assert results[0]["found"][0]["found"] is None
 
 
-async def test_an_unsettled_or_changed_snapshot_is_told(tmp_path: Path) -> None:
+def test_an_unsettled_or_changed_snapshot_is_told(owner: Owner, tmp_path: Path) -> None:
     """A run at work is a note; a snapshot that is gone is refused."""
-    owner = Owner(tmp_path)
-    await owner.sync(PEOPLE)
+    owner = owner.copied(tmp_path)
     listed = _write(tmp_path / "listed.csv", _emails(range(30)))
     directory = owner.settings.state_dir / "snapshots" / f"{owner.settings.account_id}-{AUDIENCE}"
     (directory / "changes").touch()

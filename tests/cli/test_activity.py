@@ -1,4 +1,4 @@
-"""`activity` in real processes, against a real emulator."""
+"""`activity`, against an emulator."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Begin, Run, Service
+from tests.forking import FASTER
 from tests.moments import PATIENCE_SECONDS
 from tests.shortened import shortened
 
@@ -29,7 +30,7 @@ def test_events_are_followed_until_the_end(run: Run, begin: Begin, service: Serv
     """Over a lost connection, each once; the end that a person asks for is a good one."""
     subscribed = run("activity", "subscribe", "--event-type", "profile.update.bio", **service.env)
     assert (subscribed.returncode, "profile.update.bio" in subscribed.stdout) == (0, True)
-    process = begin("activity", "follow", "--backfill-minutes", "5", **service.env)
+    process = begin("activity", "follow", "--backfill-minutes", "5", **service.env, **{FASTER: "100"})
     assert process.stdout is not None
     assert process.stderr is not None
     _happen(service, "spring\x1b[2J")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import pty
 
-import pytest
-
+from tests.cases import each_case
 from tests.cli.conftest import Run, Service
 
 
@@ -38,7 +35,7 @@ def test_audiences_live_and_die(run: Run, service: Service) -> None:
     assert made["id"] in {audience["id"] for audience in listed if audience["deleted"]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arguments",
     [("upload", "list.csv", "--audience", ""), ("sync", "list.csv", "--audience", " "), ("audiences", "show", "")],
 )
@@ -61,7 +58,7 @@ def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:
     where = f"custom_audience_id={made['id']}"
     done = run("api", "add_custom_audience_users", where, "--body", "-", text=body, **env)
     assert json.loads(done.stdout) == {"success_count": 1, "total_count": 1}
-    assert len(json.loads(service.get(f"/__members/{made['id']}"))["members"]) == 1
+    assert service.members(made["id"]) == 1
     clear = run("api", "add_custom_audience_users", where, "--body", "-", text=body.replace(person, "ada@x.y"), **env)
     assert clear.returncode == 2
     assert "ada@x.y" not in clear.stderr
@@ -72,14 +69,10 @@ def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:
     assert run("api", "get_custom_audience", where, "with_deleted=true", **env).returncode == 0
 
 
-def test_a_deletion_names_the_audience_and_takes_no_for_an_answer(run: Run, service: Service) -> None:
+def test_a_deletion_names_the_audience_and_takes_no_for_an_answer(run: Run, answer: Run, service: Service) -> None:
     made = json.loads(run("audiences", "create", "Spring customers", "--json", **service.env).stdout)
-    for answer, deleted in ((b"n\n", False), (b"y\n", True)):
-        ours, theirs = pty.openpty()
-        os.write(ours, answer)
-        done = run("audiences", "delete", made["id"], stdin=theirs, **service.env)
-        os.close(ours)
-        os.close(theirs)
+    for typed, deleted in (("n", False), ("y", True)):
+        done = answer(typed, "audiences", "delete", made["id"], **service.env)
         assert done.returncode == 0, done.stderr
         assert f"Delete audience {made['id']}, 'Spring customers', size " in done.stderr
         assert "its name cannot be used again" in done.stderr

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
+import runpy
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -182,11 +183,12 @@ def test_verify_finds_a_change_and_a_kept_head_finds_a_cut(run: Run, service: Se
 
     def codes(changed: bytes) -> tuple[int, int, int]:
         log.write_bytes(changed)
-        command = [sys.executable, str(ROOT / "samples/verify_audit_log.py"), str(log), "--keys", str(keys)]
-        sample = subprocess.run([*command, "--head", str(head)], capture_output=True, check=False)
+        given = ["verify_audit_log.py", str(log), "--keys", str(keys), "--head", str(head)]
+        with mock.patch.object(sys, "argv", given), pytest.raises(SystemExit) as sample:
+            runpy.run_path(str(ROOT / "samples/verify_audit_log.py"), run_name="__main__")
         compared = run("audit", "verify", "--head", "head.txt", "--json")
         assert json.loads(compared.stdout)["verified"] == (compared.returncode == 0)
-        return run("audit", "verify").returncode, compared.returncode, sample.returncode
+        return run("audit", "verify").returncode, compared.returncode, sample.value.code
 
     lines = content.splitlines(keepends=True)
     assert codes(content) == (0, 0, 0)

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from audiencekit.cli.check import _words_of
-from tests.cli.conftest import Run
+from tests.cases import each_case
+from tests.cli.conftest import Run, write_source
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, environment
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "line", "expected"),
+@each_case(
+    "kind, options, line, expected",
     [
         ("email", [], '" Ada@Example.com"', {"sha256": hashlib.sha256(b"ada@example.com").hexdigest()}),
         ("email", [], '"nonsense"', {"reason": "invalid_syntax"}),
@@ -55,15 +56,9 @@ def test_hash_answers_blank_lines_too(run: Run) -> None:
     assert [list(json.loads(line)) for line in done.stdout.splitlines()] == [["sha256"], ["reason"], ["sha256"]]
 
 
-def _list(tmp_path: Path, text: str) -> str:
-    path = tmp_path / "list.csv"
-    path.write_text(text)
-    return str(path)
-
-
 def test_prepare_writes_the_directory(run: Run, tmp_path: Path) -> None:
     """Records, manifest, rejections and bodies; only the owner can read them; it can be done again."""
-    source = _list(tmp_path, "email,phone\nada@example.com,\nnull,\nbo@example.com,12\n")
+    source = write_source(tmp_path, "email,phone\nada@example.com,\nnull,\nbo@example.com,12\n")
     for _ in range(2):
         done = run("prepare", source, "--out", "out", "--requests", "--json", "--country", "DE")
         assert done.returncode == 0, done.stderr
@@ -88,14 +83,14 @@ def test_prepare_touches_no_foreign_directory(run: Run, tmp_path: Path) -> None:
     """A directory with something else in it is refused."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letters.txt").write_text("dear")
-    done = run("prepare", _list(tmp_path, "email\nada@example.com\n"), "--out", "out")
+    done = run("prepare", write_source(tmp_path, "email\nada@example.com\n"), "--out", "out")
     assert done.returncode == 2
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["letters.txt"]
 
 
 def test_rejections_are_written_where_asked(run: Run, tmp_path: Path) -> None:
     """row, column, reason; and no value."""
-    source = _list(tmp_path, "email\nada@example.com\nada at example\n")
+    source = write_source(tmp_path, "email\nada@example.com\nada at example\n")
     assert run("check", source, "--rejections", "why.csv").returncode == 0
     with (tmp_path / "why.csv").open(newline="") as file:
         assert list(csv.reader(file)) == [["row", "column", "reason"], ["2", "email", "invalid_syntax"]]
@@ -103,7 +98,7 @@ def test_rejections_are_written_where_asked(run: Run, tmp_path: Path) -> None:
 
 def test_rejections_never_replace_the_source_or_what_is_no_file(run: Run, tmp_path: Path) -> None:
     """The list of customers stays as it was, and so does whatever a link points to."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_source(tmp_path, "email\nada@example.com\n")
     (tmp_path / "link.csv").symlink_to(tmp_path / "other.csv")
     (tmp_path / "again.csv").hardlink_to(source)
     os.mkfifo(tmp_path / "pipe")
@@ -116,7 +111,7 @@ def test_rejections_never_replace_the_source_or_what_is_no_file(run: Run, tmp_pa
 
 def test_a_dash_is_nothing_to_write_to(run: Run, tmp_path: Path) -> None:
     """It would be a file of that name, while the user waits for it on standard output."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_source(tmp_path, "email\nada@example.com\n")
     for arguments in (["check", source, "--rejections", "-"], ["prepare", source, "--out", "-"]):
         ended = run(*arguments)
         assert (ended.returncode, "not standard output" in ended.stderr) == (2, True)
@@ -125,7 +120,7 @@ def test_a_dash_is_nothing_to_write_to(run: Run, tmp_path: Path) -> None:
 
 def test_prepare_keeps_what_it_did_not_write_and_what_it_reads(run: Run, tmp_path: Path) -> None:
     """Foreign files, its own source, and an earlier result when the new source cannot be read."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_source(tmp_path, "email\nada@example.com\n")
     out = tmp_path / "out"
     assert run("prepare", source, "--out", "out", "--requests").returncode == 0
     before = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -144,14 +139,14 @@ def test_prepare_keeps_what_it_did_not_write_and_what_it_reads(run: Run, tmp_pat
 
 def test_a_refused_prepare_leaves_the_rejections_only(run: Run, tmp_path: Path) -> None:
     """And says why, as check does."""
-    source = _list(tmp_path, "email\nnull\n")
+    source = write_source(tmp_path, "email\nnull\n")
     done = run("prepare", source, "--out", "out")
     assert done.returncode == 3
     assert "placeholder" in done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["rejections.csv"]
 
 
-@pytest.mark.parametrize("data", ["email\nada@example.com\n", '{"email":"ada@example.com"}\n'])
+@each_case("data", ["email\nada@example.com\n", '{"email":"ada@example.com"}\n'])
 def test_standard_input_is_a_source(run: Run, data: str) -> None:
     """A dash, and what is piped in."""
     done = run("check", "-", "--json", text=data)
@@ -173,7 +168,7 @@ def test_no_file_of_the_source_is_written_over(run: Run, tmp_path: Path) -> None
 
 def test_a_column_is_left_out(run: Run, tmp_path: Path) -> None:
     """Its values say nothing about the list, and one that is mapped cannot be left out."""
-    source = _list(tmp_path, "email,phone,mobile\n" + "ada@example.com,x,y\n" * 3)
+    source = write_source(tmp_path, "email,phone,mobile\n" + "ada@example.com,x,y\n" * 3)
     done = run("check", source, "--ignore", "phone", "--ignore", "Mobile", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["columns"] == {"email": ["email"]}
@@ -210,7 +205,7 @@ def test_a_verdict_is_seen_on_a_terminal(
 def test_columns_are_shown_alone(run: Run, tmp_path: Path) -> None:
     """Of a list that would be refused for a later row, too: it is not read to its end."""
     rows = "".join(f"p{number}@example.com,x{number}@example.com,Ulm\n" for number in range(20))
-    path = _list(tmp_path, "Email,Coach Email,town\n" + rows)
+    path = write_source(tmp_path, "Email,Coach Email,town\n" + rows)
     done = run("check", path, "--columns")
     assert [line.split("  ")[0] for line in done.stdout.splitlines()] == ["Email", "Coach Email", "town"]
     assert "left out" in done.stdout.splitlines()[1]
@@ -249,8 +244,8 @@ def test_the_next_command_of_a_query_has_the_query(run: Run, tmp_path: Path) -> 
     assert told == f"Next: audiencekit upload {' '.join(query)} --audience NAME"
 
 
-@pytest.mark.parametrize(
-    ("advice", "words"),
+@each_case(
+    "advice, words",
     [
         ("`country='DE'`", ["--country", "DE"]),
         ("`split_cells='|'`", ["--split-cells", "|"]),

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pytest
 
 from audiencekit.cli import cli
-from tests.cli.conftest import Run, Service
+from tests.cases import each_case
+from tests.cli.conftest import Run, Service, write_list
 from tests.commandtree import commands_of
 
 ROWS = 30
@@ -41,12 +41,6 @@ SENDING = {
 }
 
 
-def _list(tmp_path: Path) -> str:
-    path = tmp_path / "list.csv"
-    path.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(ROWS)))
-    return str(path)
-
-
 def _written(service: Service) -> list[dict[str, Any]]:
     """The requests that the service saw and that are no reads. A bearer token is needed for reading, too."""
     seen = json.loads(service.get("/__requests"))
@@ -64,8 +58,8 @@ def test_every_command_that_sends_has_it() -> None:
     assert found == SENDING | {"purge"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
+@each_case(
+    "arguments, told",
     [
         (("upload", "{list}", "--audience", "{audience}"), "verdict: ready"),
         (("sync", "{list}", "--audience", "{audience}"), "verdict: ready"),
@@ -80,11 +74,10 @@ def test_every_command_that_sends_has_it() -> None:
         (("api", "delete_custom_audience", "custom_audience_id={audience}"), "would send: DELETE "),
         (("activity", "subscribe"), "would send: POST "),
     ],
-    ids=lambda given: " ".join(given[:2]) if isinstance(given, tuple) else "",
 )
 def test_nothing_is_changed(run: Run, service: Service, tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
     """At the service, nor in the state directory: no run is kept. No question is asked."""
-    names = {"{list}": _list(tmp_path), "{audience}": service.audience_id}
+    names = {"{list}": write_list(tmp_path, ROWS), "{audience}": service.audience_id}
     given = [arguments and names.get(word, word.replace("{audience}", service.audience_id)) for word in arguments]
     done = run(*given, "--dry-run", **service.env)
     assert (done.returncode, told in done.stdout) == (0, True), (done.stdout, done.stderr)
@@ -97,19 +90,19 @@ def test_nothing_is_changed(run: Run, service: Service, tmp_path: Path, argument
 
 def test_a_dry_upload_says_what_the_upload_would(run: Run, service: Service, tmp_path: Path) -> None:
     """The same counts; and it is refused where the run would be, by the same look."""
-    given = ("upload", _list(tmp_path), "--audience", service.audience_id, "--json")
+    given = ("upload", write_list(tmp_path, ROWS), "--audience", service.audience_id, "--json")
     plan = json.loads(run(*given, "--dry-run", **service.env).stdout)
     report = json.loads(run(*given, **service.env).stdout)
     assert plan["plan"]["records"] == report["reconciliation"]["records_sent"] == ROWS
     assert plan["plan"]["requests"] == report["requests"]["planned"]
     assert plan["plan"]["bytes"] == report["requests"]["bytes"]
-    missing = run("upload", _list(tmp_path), "--audience", "nosuch1", "--dry-run", **service.env)
+    missing = run("upload", write_list(tmp_path, ROWS), "--audience", "nosuch1", "--dry-run", **service.env)
     assert (missing.returncode, "has no audience nosuch1" in missing.stderr) == (3, True)
 
 
 def test_a_dry_renewal_counts_the_members(run: Run, service: Service, tmp_path: Path) -> None:
     """Those of the snapshot whose entries expire soon."""
-    source, who = _list(tmp_path), ("--audience", service.audience_id)
+    source, who = write_list(tmp_path, ROWS), ("--audience", service.audience_id)
     assert run("sync", source, *who, "--ttl-days", "5", **service.env).returncode == 0
     before = _written(service)
     plan = json.loads(run("renew", *who, "--dry-run", "--json", **service.env).stdout)
@@ -120,7 +113,8 @@ def test_a_dry_renewal_counts_the_members(run: Run, service: Service, tmp_path: 
 def test_a_dry_resumption_says_what_is_left(run: Run, service: Service, tmp_path: Path) -> None:
     """Of a run that was ended early: nothing is sent, and it can still be resumed."""
     service.order({"fault": 22, "match": {"path": "*/users"}})
-    assert run("upload", _list(tmp_path), "--audience", service.audience_id, **service.env).returncode in (75, 77)
+    ended = run("upload", write_list(tmp_path, ROWS), "--audience", service.audience_id, **service.env)
+    assert ended.returncode in (75, 77)
     service.clear()
     left = json.loads(run("resume", "--dry-run", "--json", **service.env).stdout)
     assert (left["dry_run"], left["requests"], left["planned"], left["records"]) == (True, 1, 1, ROWS)

@@ -9,8 +9,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from audiencekit.cli.command_settings import unread_variables
 from audiencekit.settings import VARIABLES, open_secret_files
 from tests.cases import each_case
@@ -26,7 +24,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@each_case("command", COMMANDS)
 def test_every_command_says_it_once(command: tuple[str, ...], run: Run, tmp_path: Path) -> None:
     """On stderr; what `--json` prints is one document all the same."""
     (tmp_path / "list.csv").write_text("email\nada@canarymail.com\n")
@@ -37,8 +35,8 @@ def test_every_command_says_it_once(command: tuple[str, ...], run: Run, tmp_path
         json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("key", ["state_dir", "account_id", "profile"])
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@each_case("key", ["state_dir", "account_id", "profile"])
+@each_case("command", COMMANDS)
 def test_no_command_heeds_a_file_that_says_where_to(
     command: tuple[str, ...], key: str, run: Run, tmp_path: Path
 ) -> None:

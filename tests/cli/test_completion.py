@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from audiencekit.destinations.known_audiences import KnownAudiences
+from tests.calls import call
 from tests.moments import PATIENCE_SECONDS
-from tests.processes import ROOT, Commands, environment
+from tests.processes import ROOT, environment
 
 RUN = "20261122-215618-1fd80221"
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07]*\x07|[=>(][A-Z0-9]?)|\r|\x07|\x08")
@@ -87,81 +88,69 @@ def _shells() -> Iterator[tuple[str, Sequence[str], str]]:
     yield "zsh", ("zsh", "-f", "-i"), zsh
 
 
+WORDS = {
+    "audiencekit resum": "audiencekit resume ",
+    "audiencekit upload --keep-s": "audiencekit upload --keep-spool ",
+    "audiencekit report 2026": f"audiencekit report {RUN} ",
+    "audiencekit expiry --audience h": "audiencekit expiry --audience h1ab2 ",
+    "audiencekit check list.csv --ignore Fa": r"audiencekit check list.csv --ignore Family\ Name ",
+    "audiencekit check list.csv --map email=Ma": "audiencekit check list.csv --map email=Mail ",
+    "audiencekit check li": "audiencekit check list.csv ",
+}
+CLEAR = "\x15"  # Ctrl-U
+
+
 @pytest.mark.services
 @pytest.mark.parametrize(("name", "command", "start"), [pytest.param(*each, id=each[0]) for each in _shells()])
-@pytest.mark.parametrize(
-    ("typed", "completed"),
-    [
-        ("audiencekit resum", "audiencekit resume "),
-        ("audiencekit upload --keep-s", "audiencekit upload --keep-spool "),
-        ("audiencekit report 2026", f"audiencekit report {RUN} "),
-        ("audiencekit expiry --audience h", "audiencekit expiry --audience h1ab2 "),
-        ("audiencekit check list.csv --ignore Fa", r"audiencekit check list.csv --ignore Family\ Name "),
-        ("audiencekit check list.csv --map email=Ma", "audiencekit check list.csv --map email=Mail "),
-        ("audiencekit check li", "audiencekit check list.csv "),
-    ],
-    ids=["command", "option", "run", "audience", "column", "kind", "file"],
-)
-def test_a_word_is_completed(
-    home: Path, name: str, command: Sequence[str], start: str, typed: str, completed: str
-) -> None:
-    """On the line that is being typed, as `echo` shows it when the line is ended."""
+def test_words_are_completed(home: Path, name: str, command: Sequence[str], start: str) -> None:
+    """On the line that is being typed. Of several audiences names are listed beside the ids, at the second Tab."""
     if shutil.which(name) is None:
         pytest.skip(f"{name} is missing")
     with _shell(home, *command) as shell:
         shell.type(start + "echo be''gun\n")
         shell.wait_for("begun")
-        shell.type(f"{typed}\t")
-        shell.wait_for(completed)
-
-
-@pytest.mark.services
-@pytest.mark.parametrize(("name", "command", "start"), [pytest.param(*each, id=each[0]) for each in _shells()])
-def test_names_are_listed_beside_ids(home: Path, name: str, command: Sequence[str], start: str) -> None:
-    """Of several audiences, at the second Tab; the line stays as it was typed."""
-    if shutil.which(name) is None:
-        pytest.skip(f"{name} is missing")
-    with _shell(home, *command) as shell:
-        shell.type(start + "echo be''gun\n")
-        shell.wait_for("begun")
+        for typed, completed in WORDS.items():
+            shell.type(f"{typed}\t")
+            shell.wait_for(completed)
+            shell.type(CLEAR)
         shell.type("audiencekit expiry --audience \t\t")
         for known in ("h1ab2", "Spring customers", "k9", "Autumn"):
             shell.wait_for(known)
 
 
-FISH = [
-    ("audiencekit resum", "resume"),
-    ("audiencekit report 2026", RUN),
-    ("audiencekit expiry --audience ", "h1ab2\tSpring customers"),
-    ("audiencekit check list.csv --ignore Fa", "Family Name"),
-    ("audiencekit check list.csv --map email=Ma", "email=Mail"),
-]
+FISH = {
+    "audiencekit resum": "resume",
+    "audiencekit report 2026": RUN,
+    "audiencekit expiry --audience ": "h1ab2\tSpring customers",
+    "audiencekit check list.csv --ignore Fa": "Family Name",
+    "audiencekit check list.csv --map email=Ma": "email=Mail",
+}
 
 
 @pytest.mark.services
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is missing")
-@pytest.mark.parametrize(("typed", "completed"), FISH)
-def test_fish_completes_a_word(home: Path, typed: str, completed: str) -> None:
+def test_fish_completes_words(home: Path) -> None:
     """With the name of an audience beside its id."""
-    asked = f"audiencekit completion fish | source; complete -C '{typed}'"
+    asked = "; ".join(["audiencekit completion fish | source", *(f"complete -C '{typed}'" for typed in FISH)])
     done = subprocess.run(
         ["fish", "--no-config", "-c", asked], env=_env(home), cwd=home, capture_output=True, text=True,
         timeout=PATIENCE_SECONDS, check=True,
     )  # fmt: skip
-    assert any(f"{line}\t".startswith(f"{completed}\t") for line in done.stdout.splitlines()), done.stdout
+    lines = [f"{line}\t" for line in done.stdout.splitlines()]
+    assert [each for each in FISH.values() if not any(line.startswith(f"{each}\t") for line in lines)] == []
 
 
 @pytest.fixture
-def asked(home: Path, commands: Commands) -> Asked:
+def asked(home: Path) -> Asked:
     """Returns what the command answers to bash about a line."""
 
-    def call(line: str) -> list[str]:
+    def answer(line: str) -> list[str]:
         env = {**_env(home), "_AUDIENCEKIT_COMPLETE": "bash_complete", "COMP_LINE": line, "COMP_BREAKS": "="}
-        done = commands.run(env=env, cwd=home)
+        done = call(env=env, cwd=home)
         assert (done.returncode, done.stderr) == (0, "")
         return [line for line in done.stdout.splitlines() if line]
 
-    return call
+    return answer
 
 
 def test_the_first_row_of_a_list_without_a_header_is_not_shown(asked: Asked) -> None:

@@ -9,21 +9,15 @@ from pathlib import Path
 import pytest
 
 from audiencekit import cli
-from tests.cli.conftest import Run
-from tests.processes import Commands, environment
+from tests.cases import each_case
+from tests.cli.conftest import Run, write_source
 
 # As libraries in Rust raise it.
 PanicException = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
 
 
-def _list(tmp_path: Path, text: str) -> str:
-    path = tmp_path / "list.csv"
-    path.write_text(text)
-    return str(path)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
+@each_case(
+    "arguments, code",
     [
         (["upload", "list.csv"], 2),
         (["upload", "list.csv", "--audience", "abc"], 2),
@@ -47,7 +41,7 @@ def _list(tmp_path: Path, text: str) -> str:
 )
 def test_exit_codes(run: Run, tmp_path: Path, arguments: list[str], code: int) -> None:
     """As the contract has them; a failure says something on stderr and never a traceback."""
-    _list(tmp_path, "email\nada@example.com\n")
+    write_source(tmp_path, "email\nada@example.com\n")
     done = run(*arguments)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
@@ -62,7 +56,7 @@ def test_the_end_of_the_process_is_given_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int
 ) -> None:
     """Commands that leave by themselves, too: else a signal at the end would still change the code."""
-    _list(tmp_path, "email\nada@example.com\n")
+    write_source(tmp_path, "email\nada@example.com\n")
     known: list[int] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
@@ -74,20 +68,7 @@ def test_the_end_of_the_process_is_given_its_code(
     assert known == [left.value.code] == [code]
 
 
-@pytest.mark.parametrize("arguments", [["check", "list.csv"], ["check", "list.csv", "--json"], ["runs", "--json"]])
-def test_output_without_a_reader_is_74(commands: Commands, tmp_path: Path, arguments: list[str]) -> None:
-    """A full disk is no bug of ours."""
-    if not Path("/dev/full").is_char_device():
-        pytest.skip("there is no /dev/full here")
-    _list(tmp_path, "email\nada@example.com\n")
-    with open("/dev/full", "w") as full:
-        done = commands.run(*arguments, env=environment(tmp_path / "state"), cwd=tmp_path, stdout=full)
-    assert done.returncode == 74, done.stderr
-    assert "stdout" in done.stderr
-    assert "bug" not in done.stderr
-
-
-@pytest.mark.parametrize(
+@each_case(
     "option",
     [
         ["--ttl-days", "3000000"],
@@ -97,28 +78,14 @@ def test_output_without_a_reader_is_74(commands: Commands, tmp_path: Path, argum
 )
 def test_times_beyond_the_calendar_are_usage(run: Run, tmp_path: Path, option: list[str]) -> None:
     """Not bugs."""
-    assert run("check", _list(tmp_path, "email\nada@example.com\n"), *option).returncode == 2
+    assert run("check", write_source(tmp_path, "email\nada@example.com\n"), *option).returncode == 2
 
 
 def test_every_command_explains_itself(run: Run) -> None:
     """--help of each."""
-    for command in (
-        "",
-        "demo",
-        "check",
-        "prepare",
-        "upload",
-        "hash",
-        "report",
-        "runs",
-        "resume",
-        "audiences",
-        "flexible",
-        "emulator",
-    ):
-        done = run(*filter(None, [command]), "--help")
-        assert done.returncode == 0
-        assert "Usage:" in done.stdout
+    for command in ([], *([name] for name in cli.COMMANDS)):
+        done = run(*command, "--help")
+        assert (done.returncode, "Usage:" in done.stdout) == (0, True)
 
 
 @pytest.mark.parametrize("kind", [ValueError, BaseException, PanicException, asyncio.CancelledError])

@@ -1,10 +1,8 @@
-"""`audiencekit flexible` as people and programs use it: real processes against a real emulator process."""
+"""`audiencekit flexible` as people and programs use it, against an emulator."""
 
 from __future__ import annotations
 
 import json
-import os
-import pty
 import signal
 import subprocess
 from pathlib import Path
@@ -100,22 +98,18 @@ def test_create_makes_all_of_them_once(flexible: Run, service: Service, tmp_path
     assert (created["path"], created["name"], created["state"]) == ("audiences[0]", "three", "created")
 
 
-def test_create_asks_on_a_terminal_only(flexible: Run, service: Service, tmp_path: Path) -> None:
+def test_create_asks_on_a_terminal_only(flexible: Run, answer: Run, service: Service, tmp_path: Path) -> None:
     """It shows what it is about to create; elsewhere `--yes` is needed."""
     path = _write(tmp_path, service.audience_id, "one")
     unasked = flexible("create", path, **service.env)
     assert unasked.returncode == 2
     assert "--yes" in unasked.stderr
-    for answer in ("n", "y"):
+    for typed in ("n", "y"):
         assert _posts(service) == 0
-        ours, theirs = pty.openpty()
-        os.write(ours, f"{answer}\n".encode())
-        done = flexible("create", path, stdin=theirs, **service.env)
-        os.close(ours)
-        os.close(theirs)
+        done = answer(typed, "flexible", "create", path, **service.env)
         assert done.returncode == 0, done.stderr
         assert "└── and" in done.stderr
-        assert bool(done.stdout) == (answer == "y")
+        assert bool(done.stdout) == (typed == "y")
     assert _posts(service) == 1
 
 

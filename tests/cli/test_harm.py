@@ -7,16 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, Service
+from tests.cli.conftest import Run, Service, write_list
 
 OF_ONE = (
     "this changes 1 person of the audience: who sees its reach before and after learns something about each of them"
 )
 REFUSED = {"AUDIENCEKIT_FEW_PEOPLE": "refuse"}
-
-
-def _write(directory: Path, people: range) -> None:
-    (directory / "list.csv").write_text("email\n" + "".join(f"person{one}@example.com\n" for one in people))
 
 
 def _commands(audience: str) -> dict[str, tuple[str, ...]]:
@@ -31,7 +27,7 @@ def _commands(audience: str) -> dict[str, tuple[str, ...]]:
 
 @pytest.mark.parametrize("command", ["check", "prepare", "upload", "delete", "sync"])
 def test_one_person_alone_is_told_refused_or_allowed(command: str, run: Run, service: Service, tmp_path: Path) -> None:
-    _write(tmp_path, range(1))
+    write_list(tmp_path, 1)
     call = (*_commands(service.audience_id)[command], "--json")
     refused = run(*call, **service.env, **REFUSED)
     assert refused.returncode == 3
@@ -44,7 +40,7 @@ def test_one_person_alone_is_told_refused_or_allowed(command: str, run: Run, ser
 
 
 def test_ten_people_are_enough(run: Run, service: Service, tmp_path: Path) -> None:
-    _write(tmp_path, range(10))
+    write_list(tmp_path, 10)
     done = run(*_commands(service.audience_id)["upload"], "--json", **service.env, **REFUSED)
     assert done.returncode == 0
     assert not any("tell about" in note for note in json.loads(done.stdout)["notes"])
@@ -52,24 +48,24 @@ def test_ten_people_are_enough(run: Run, service: Service, tmp_path: Path) -> No
 
 def test_of_a_sync_those_count_who_come_and_go(run: Run, service: Service, tmp_path: Path) -> None:
     call = (*_commands(service.audience_id)["sync"], "--json")
-    _write(tmp_path, range(40))
+    write_list(tmp_path, 40)
     assert run(*call, **service.env, **REFUSED).returncode == 0
     assert run(*call, **service.env, **REFUSED).returncode == 0  # no one does
-    _write(tmp_path, range(2, 42))
+    (tmp_path / "list.csv").write_text("email\n" + "".join(f"person{one}@example.com\n" for one in range(2, 42)))
     refused = run(*call, **service.env, **REFUSED)
     assert refused.returncode == 3
     assert OF_ONE.replace("1 person", "4 people") in refused.stdout
 
 
 def test_a_run_goes_on_by_the_rule_it_was_begun_with(run: Run, service: Service, tmp_path: Path) -> None:
-    _write(tmp_path, range(1))
+    write_list(tmp_path, 1)
     service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
     assert run(*_commands(service.audience_id)["upload"], **service.env).returncode == 77
     assert run("resume", **service.env, **REFUSED).returncode == 0
 
 
 def test_a_wrong_word_is_refused(run: Run, service: Service, tmp_path: Path) -> None:
-    _write(tmp_path, range(1))
+    write_list(tmp_path, 1)
     wrong = run("check", "list.csv", **{**service.env, "AUDIENCEKIT_FEW_PEOPLE": "never"})
     assert (wrong.returncode, "AUDIENCEKIT_FEW_PEOPLE must be tell, refuse or allow" in wrong.stderr) == (2, True)
 
@@ -93,7 +89,7 @@ def test_a_flexible_audience_too(run: Run, service: Service, tmp_path: Path) -> 
 
 
 def test_an_upload_tells_the_name_of_its_audience(run: Run, service: Service, tmp_path: Path) -> None:
-    _write(tmp_path, range(10))
+    write_list(tmp_path, 10)
     env = service.ready["env"]
     made = json.loads(run("audiences", "create", "arthritis patients", "--json", **env).stdout)
     done = run("upload", "list.csv", "--audience", made["id"], **service.env)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +10,8 @@ import pytest
 
 import audiencekit.cli
 from audiencekit.emulator.faults.replies import FORGED
+from tests.cases import each_case
+from tests.cli.conftest import Run
 from tests.commandtree import all_commands
 
 HOSTILE = f"x\n{FORGED}\r{FORGED}\x1b]0;owned\x07\x9b31m\u202e\u2028"
@@ -32,33 +32,33 @@ def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]
     for one in command.params:
         if isinstance(one, click.Option):
             yield [*path, *given, f"{one.opts[-1]}={HOSTILE}"]
-            for text in ("", "email=", "@") if not one.is_flag else ():
+            for text in () if one.is_flag else _beginnings(one, command):
                 yield [*path, *given, one.opts[-1], text + HOSTILE]
 
 
+def _beginnings(option: click.Option, command: click.Command) -> Iterator[str]:
+    """Of a value whose rest is read by itself: of a pair, and of a file."""
+    form = option.make_metavar(click.Context(command))
+    yield from ["", *(text for sign, text in (("=", "email="), ("@", "@")) if sign in form)]
+
+
 @pytest.mark.parametrize("path", COMMANDS, ids="-".join)
-def test_no_argument_acts_or_forges_a_line(
-    path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_no_argument_acts_or_forges_a_line(path: tuple[str, ...], run: Run, tmp_path: Path) -> None:
     """Whatever is said of it: no line begins with its words, and every character prints."""
     (tmp_path / "list.csv").write_text("email\nbea@canarymail.com\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
     acting = []
-    with open(os.devnull) as nothing:
-        monkeypatch.setattr("sys.stdin", nothing)
-        for call in _calls(path, COMMANDS[path]):
-            monkeypatch.setattr("sys.argv", ["audiencekit", *call])
-            code = audiencekit.cli._run()
-            shown = "".join(capsys.readouterr())
-            lines = shown.split("\n")
-            if code == 1 or not all(line.isprintable() and not line.strip().startswith(FORGED) for line in lines):
-                acting.append((call, code, shown))
+    for call in _calls(path, COMMANDS[path]):
+        done = run(*call)
+        lines = (done.stdout + done.stderr).split("\n")
+        if done.returncode == 1 or not all(
+            line.isprintable() and not line.strip().startswith(FORGED) for line in lines
+        ):
+            acting.append((call, done))
     assert acting == []
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
+@each_case(
+    "call, told",
     [
         (("forget", "ann@canarymail.com"), "for example `audiencekit forget --from request.csv`"),
         (("forget", "+49 151 23456789"), "1 argument too many"),
@@ -70,25 +70,17 @@ def test_no_argument_acts_or_forges_a_line(
     ],
 )
 def test_a_wrong_call_is_answered_with_a_right_one_and_repeats_no_person(
-    call: tuple[str, ...],
-    told: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    call: tuple[str, ...], told: str, run: Run, tmp_path: Path
 ) -> None:
     """On the terminal and in the log."""
-    log = tmp_path / "log"
-    monkeypatch.setattr("sys.argv", ["audiencekit", "--log-file", str(log), *call])
-    assert audiencekit.cli._run() == 2
-    shown = capsys.readouterr().err
-    assert told in shown
-    for said in (shown, log.read_text()):
+    done = run("--log-file", "log", *call)
+    assert (done.returncode, told in done.stderr) == (2, True)
+    for said in (done.stderr, (tmp_path / "log").read_text()):
         assert "canarymail" not in said
         assert "23456789" not in said
 
 
-def test_missing_choices_stand_in_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_choices_stand_in_lines(run: Run) -> None:
     """Those are our own words, and are not escaped."""
-    monkeypatch.setattr(sys, "argv", ["audiencekit", "hash"])
-    assert audiencekit.cli._run() == 2
-    assert "\n        email,\n" in capsys.readouterr().err
+    done = run("hash")
+    assert (done.returncode, "\n        email,\n" in done.stderr) == (2, True)

@@ -19,9 +19,11 @@ from typing import Any
 
 import pytest
 
+from tests.calls import call
+from tests.cases import each_case
 from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS
-from tests.processes import COMMAND, Commands, Process, environment, start
+from tests.processes import Commands, Process, environment
 
 LIST = "Customers of the shop,\n,\nemail,marketing\nada@example.com,yes\nbo@example.com,no\n"
 KEYS = ("CONSUMER_KEY", "CONSUMER_SECRET")
@@ -47,7 +49,7 @@ class Person:
         return {f"AUDIENCEKIT_{name}": self.ready["env"][f"AUDIENCEKIT_{name}"] for name in names}
 
     def run(self, *arguments: str, text: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-        done = self._commands.run(*arguments, cwd=self.directory, env={**self.env, **more}, text=text)
+        done = call(*arguments, cwd=self.directory, env={**self.env, **more}, text=text)
         self.told += done.stdout + done.stderr
         return done
 
@@ -69,10 +71,8 @@ class Person:
     def at_terminal(self, *arguments: str, **more: str) -> Iterator[Terminal]:
         """A command with a terminal for all of its streams; it must end well, and show no secret."""
         ours, theirs = pty.openpty()
-        process = start(
-            [*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=self.directory,
-            env={**self.env, **more}, start_new_session=True,
-        )  # fmt: skip
+        env, streams = {**self.env, **more}, dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+        process = self._commands.begin(*arguments, **streams, cwd=self.directory, env=env)
         terminal = Terminal(process, ours)
         yield terminal
         terminal.read_to_end()
@@ -233,8 +233,8 @@ def test_secrets_come_by_standard_input(person: Person, names: tuple[str, ...]) 
     assert text.split()[1] not in person.told + person.settings.read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text", "code", "words"),
+@each_case(
+    "arguments, text, code, words",
     [
         ((), "", 2, "give --profile x for the public one"),
         (("--stdin",), "one\n", 2, "consumer key and consumer secret"),

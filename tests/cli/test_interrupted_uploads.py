@@ -13,43 +13,46 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Begin, Run, Service
+from tests.cli.conftest import OF_FIFTY, THREE_REQUESTS, Begin, Run, Service, forget_the_pace, write_list
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, PIPE, Process, default_signals, environment
 from tests.shortened import shortened
 
 
-def _list(tmp_path: Path, text: str) -> str:
-    path = tmp_path / "list.csv"
-    path.write_text(text)
-    return str(path)
+@pytest.fixture
+def begin_upload(begin_slowly: Begin, service: Service, tmp_path: Path) -> Begin:
+    """An upload that has had the first of its three requests confirmed."""
+
+    def begun(*options: str) -> Process:
+        source = write_list(tmp_path)
+        return begin_slowly("upload", source, "--audience", service.audience_id, *OF_FIFTY, *options, **service.env)
+
+    return begun
 
 
-def _begin(begin: Begin, service: Service, tmp_path: Path, *options: str) -> Process:
-    """An upload of three requests that has had its first one confirmed."""
-    source = _list(tmp_path, "email\n" + "".join(f"person{number}@example.com\n" for number in range(130_000)))
-    given = ("--audience", service.audience_id, "--requests-per-minute", "1", *options)
-    process = begin("upload", source, *given, "-v", **service.env)
-    assert process.stderr is not None
-    while "request 1: confirmed" not in process.stderr.readline():
-        assert process.poll() is None
-    return process
-
-
-@pytest.mark.parametrize("ending", shortened([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 2))
+@pytest.mark.parametrize(
+    ("ending", "options"),
+    shortened([(signal.SIGINT, ()), (signal.SIGTERM, ("--json",)), (signal.SIGHUP, ("--json",))], 2),
+)
 def test_an_interrupted_upload_says_how_far_it_came(
-    begin: Begin, service: Service, tmp_path: Path, ending: signal.Signals
+    run: Run, begin_upload: Begin, ending: signal.Signals, options: tuple[str, ...]
 ) -> None:
-    """Requests under way are finished, no more are sent, the report is kept, and the exit code is 75."""
-    process = _begin(begin, service, tmp_path, "--json")
+    """Requests under way are finished, no more are sent, the report is kept, and the exit code is 75.
+
+    The way to go on is the last line, below the report: it is seen in a file that takes both streams, too.
+    """
+    process = begin_upload(*options)
     process.send_signal(ending)
-    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    report = json.loads(out)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 75
+    last = err.splitlines()[-1]
+    assert (last.startswith("  what to do: "), "`audiencekit resume " in last) == (True, True)
+    assert options or out.splitlines()[-1] == "state: incomplete"
+    report = json.loads(out if options else run("report", "--json").stdout)
     assert (report["state"], report["requests"]["confirmed"], report["requests"]["planned"]) == ("incomplete", 1, 3)
-    assert report["rows"]["sent"] + report["rows"]["pending"] == 130_000
+    assert (report["rows"]["sent"], report["rows"]["pending"]) == (50, 100)
     assert report["finished_at"] is not None
-    assert report["reconciliation"]["success_count"] == report["rows"]["sent"] > 60_000
+    assert report["reconciliation"]["success_count"] == 50
 
 
 @pytest.mark.parametrize("options", [("-",), ("list.csv", "--suppress", "-")], ids=["source", "suppression"])
@@ -57,7 +60,7 @@ def test_an_upload_that_waits_for_its_input_is_interrupted(
     begin: Begin, service: Service, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     """A program that pipes nothing into it, and does not end either, does not keep it."""
-    _list(tmp_path, "email\nada@example.com\n")
+    write_list(tmp_path, 1)
     waited_for, idle = os.pipe()
     process = begin("upload", *options, "--audience", service.audience_id, stdin=waited_for, **service.env)
     os.close(waited_for)
@@ -85,35 +88,30 @@ def test_an_upload_under_nohup_survives_a_hangup(service: Service, tmp_path: Pat
         process.send_signal(signal.SIGHUP)
         out, _ = process.communicate("email\nada@example.com\n", timeout=PATIENCE_SECONDS)
     assert (process.returncode, json.loads(out)["state"]) == (0, "complete")
-    assert json.loads(service.get(f"/__members/{service.audience_id}"))["count"] == 1
+    assert service.members() == 1
 
 
-def test_a_killed_upload_is_shown_and_resumed(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
+def test_a_killed_upload_is_shown_and_resumed(run: Run, begin_upload: Begin, service: Service, tmp_path: Path) -> None:
     """The report counts what was confirmed before the kill; resuming from anywhere sends the rest, once."""
-    process = _begin(begin, service, tmp_path)
+    process = begin_upload()
     process.kill()
     process.communicate()
     (listed,) = json.loads(run("runs", "--json").stdout)
     assert (listed["state"], listed["resumable"], listed["running"]) == ("incomplete", True, False)
     assert run("runs").stdout.rstrip().endswith("resumable")
     kept = json.loads(run("report", "--json").stdout)
-    assert (kept["requests"]["confirmed"], kept["rows"]["pending"]) == (1, 130_000 - kept["rows"]["sent"])
-    _forget_the_pace(tmp_path)
+    assert (kept["requests"]["confirmed"], kept["rows"]["pending"]) == (1, 100)
+    forget_the_pace(tmp_path)
     done = run("resume", listed["run_id"][:-2], **service.env)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "state: complete"
-    assert "130,000 of 130,000 people reached, 100.0%" in done.stdout
+    assert "150 of 150 people reached, 100.0%" in done.stdout
     assert "confirmed   3 of 3 planned, 3 attempts" in run("report").stdout
-    assert json.loads(service.get(f"/__members/{service.ready['audience_id']}"))["count"] == 130_000
+    assert json.loads(service.get(f"/__members/{service.ready['audience_id']}"))["count"] == THREE_REQUESTS
     again = run("resume", listed["run_id"], "--json")
     assert (again.returncode, json.loads(again.stdout)["state"]) == (0, "complete")
     assert "nothing is left to send" in again.stderr
     assert len([entry for entry in json.loads(service.get("/__requests")) if entry["path"].endswith("/users")]) == 3
-
-
-def _forget_the_pace(tmp_path: Path) -> None:
-    """At one request a minute the next would wait a minute; the test need not."""
-    shutil.rmtree(tmp_path / "state" / "limiter")
 
 
 def _is_something_under_way(tmp_path: Path) -> bool:
@@ -131,7 +129,7 @@ def _is_something_under_way(tmp_path: Path) -> bool:
 
 def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
     """The first waits for an answer that does not come; the last line names the state, and nothing is lost."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_list(tmp_path, 1)
     service.order({"fault": 28, "match": {"path": "*/users"}})
     process = begin("upload", source, "--audience", service.audience_id, **service.env)
     while not _is_something_under_way(tmp_path):
@@ -159,7 +157,7 @@ def test_a_signal_while_the_audience_is_asked_for_ends_it_at_once(
     run: Run, begin: Begin, service: Service, tmp_path: Path, nth: int, words: str, resumed: int
 ) -> None:
     """The first time, when nothing was read yet and no run begun; and the second, when the run can be resumed."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_list(tmp_path, 1)
     service.order({"fault": 28, "nth": nth, "match": {"method": "GET", "path": "*/custom_audiences/*"}})
     process = begin("upload", source, "--audience", service.audience_id, **service.env)
     while service.get("/__requests").count("/custom_audiences/") < nth and process.poll() is None:
@@ -172,9 +170,11 @@ def test_a_signal_while_the_audience_is_asked_for_ends_it_at_once(
     assert run("resume", **service.env).returncode == resumed
 
 
-def test_an_upload_that_meets_another_leaves_with_75(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
+def test_an_upload_that_meets_another_leaves_with_75(
+    run: Run, begin_upload: Begin, service: Service, tmp_path: Path
+) -> None:
     """So does resuming a run that is at work; the one that is at work goes on."""
-    process = _begin(begin, service, tmp_path, "--json")
+    process = begin_upload("--json")
     (listed,) = json.loads(run("runs", "--json").stdout)
     other = run("upload", "list.csv", "--audience", service.audience_id, "--json", **service.env)
     assert (other.returncode, json.loads(other.stdout)["error"]["type"]) == (75, "AudienceBusy")
@@ -184,5 +184,5 @@ def test_an_upload_that_meets_another_leaves_with_75(run: Run, begin: Begin, ser
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert json.loads(out)["state"] == "incomplete"
-    _forget_the_pace(tmp_path)
+    forget_the_pace(tmp_path)
     assert run("resume", **service.env).returncode == 0

@@ -174,7 +174,9 @@ def test_a_usage_error_leaves_no_run(run: Run, service: Service, tmp_path: Path,
     assert (state / "begun").read_text() == ""
 
 
-def test_a_failure_before_a_run_is_not_refused_for_good(run: Run, service: Service, tmp_path: Path) -> None:
+def test_a_failure_before_a_run_is_not_refused_for_good(
+    run: Run, run_process: Run, service: Service, tmp_path: Path
+) -> None:
     """69: the service is away; 74: the state directory cannot be used."""
     (tmp_path / "one.csv").write_text("email\nada@example.com\n")
     upload = ("upload", "one.csv", "--audience", service.audience_id)
@@ -182,7 +184,7 @@ def test_a_failure_before_a_run_is_not_refused_for_good(run: Run, service: Servi
     assert _failed(run, *upload, code=74, **service.env)["state"] == "incomplete"
     (tmp_path / "state").unlink()
     away = {**service.env, "AUDIENCEKIT_ADS_URL": "http://127.0.0.1:9", FASTER: "1000"}
-    assert _failed(run, *upload, code=69, **away)["state"] == "incomplete"
+    assert _failed(run_process, *upload, code=69, **away)["state"] == "incomplete"
 
 
 def test_a_sync_that_failed_names_itself(run: Run, service: Service, tmp_path: Path) -> None:

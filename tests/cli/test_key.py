@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -13,27 +15,40 @@ from audiencekit.audiences.key_rotation import count_sealed
 from audiencekit.personal import Secret
 from audiencekit.state.credentials import CredentialStore, StoredCredentials
 from audiencekit.state.keys import find_state_key
+from audiencekit.testing import run_emulator
+from tests.calls import call
 from tests.cli.conftest import Run, Service
+from tests.processes import environment
 
 KINDS = {"memory of erased people", "snapshots", "journals", "spools", "unfinished erasures"}
 SECRETS = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Service]]:
+    """A directory with a state that has a sealed file of every kind, and its service."""
+    directory = tmp_path_factory.mktemp("made")
+    (directory / "list.csv").write_text("email\n" + "".join(f"person{one}@example.com\n" for one in range(20)))
+    with run_emulator() as running:
+        service = Service(asdict(running))
+        env = environment(directory / "state", service.env)
+        where = ("list.csv", "--audience", service.audience_id)
+        assert call("sync", *where, env=env, cwd=directory).returncode == 0
+        service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
+        assert call("upload", *where, "--keep-spool", env=env, cwd=directory).returncode == 77
+        service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
+        assert call("forget", text="person1@example.com\n", env=env, cwd=directory).returncode != 0
+        CredentialStore(directory / "state", "service").keep(
+            StoredCredentials(secrets={name: Secret(f"hidden-{name}") for name in SECRETS})
+        )
+        yield directory, service
+
+
 @pytest.fixture
-def filled(run: Run, service: Service, tmp_path: Path) -> Path:
-    """A state directory with a sealed file of every kind."""
-    (tmp_path / "list.csv").write_text("email\n" + "".join(f"person{one}@example.com\n" for one in range(20)))
-    assert run("sync", "list.csv", "--audience", service.audience_id, **service.env).returncode == 0
-    service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
-    kept = ("upload", "list.csv", "--audience", service.audience_id, "--keep-spool")
-    assert run(*kept, **service.env).returncode == 77
-    service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
-    assert run("forget", text="person1@example.com\n", **service.env).returncode != 0
-    state = tmp_path / "state"
-    CredentialStore(state, "service").keep(
-        StoredCredentials(secrets={name: Secret(f"hidden-{name}") for name in SECRETS})
-    )
-    return state
+def filled(made: tuple[Path, Service], tmp_path: Path) -> Path:
+    """That state directory, for one test."""
+    shutil.copy(made[0] / "list.csv", tmp_path)
+    return Path(shutil.copytree(made[0] / "state", tmp_path / "state"))
 
 
 def test_show_says_where_it_is_and_what_it_opens(run: Run, filled: Path) -> None:
@@ -77,7 +92,8 @@ def test_a_thief_of_the_state_directory_opens_nothing(run: Run, filled: Path, tm
         list(CredentialStore(stolen, "service", drawn).read())
 
 
-def test_after_a_move_all_goes_on(run: Run, filled: Path, service: Service) -> None:
+def test_after_a_move_all_goes_on(run: Run, filled: Path, made: tuple[Path, Service]) -> None:
+    service = made[1]
     key = (filled / "key").read_text().strip()
     moved = {"AUDIENCEKIT_KEY": key}
     told = run("key", "move", "--to", "environment", **moved)

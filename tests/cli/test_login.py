@@ -1,4 +1,4 @@
-"""`login`, `logout` and `whoami` as real processes; the test is the person in the browser."""
+"""`login` as a process, `logout` and `whoami`; the test is the person in the browser."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from tests.calls import call
 from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, PIPE, Commands, Process, environment, start
@@ -31,20 +32,20 @@ class Machine:
     """A person's machine, with an emulator beside it, and everything that was ever printed."""
 
     def __init__(self, ready: dict[str, Any], directory: Path, commands: Commands) -> None:
-        self.ready, self.directory, self.told, self._commands = ready, directory, "", commands
+        self.ready, self.directory, self.told, self.commands = ready, directory, "", commands
         self.env = environment(directory / "state", ready["env"])
         for name in ("ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"):
             del self.env[f"AUDIENCEKIT_{name}"]
 
     def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         """A command that is over by itself."""
-        done = self._commands.run(*arguments, cwd=self.directory, env={**self.env, **more})
+        done = call(*arguments, cwd=self.directory, env={**self.env, **more})
         self.told += done.stdout + done.stderr
         return done
 
     def begin(self, *arguments: str, **more: str) -> tuple[Process, str]:
         """A command that waits for its person, and the page that it shows."""
-        process = self._commands.begin(*arguments, cwd=self.directory, env={**self.env, **more}, stdin=PIPE)
+        process = self.commands.begin(*arguments, cwd=self.directory, env={**self.env, **more}, stdin=PIPE)
         assert process.stderr is not None
         line = process.stderr.readline()
         self.told += line
@@ -73,7 +74,7 @@ class Machine:
 
 @pytest.fixture
 def machine(service: Service, commands: Commands, tmp_path: Path) -> Machine:
-    """With a fresh emulator in another process."""
+    """With a fresh emulator."""
     return Machine(service.ready, tmp_path, commands)
 
 
@@ -259,10 +260,8 @@ def test_keys_of_the_application_are_asked_for_at_a_terminal_only(machine: Machi
     done = machine.run("login")
     assert (done.returncode, "AUDIENCEKIT_CONSUMER_KEY" in done.stderr) == (77, True)
     terminal, its_end = pty.openpty()
-    process = start(
-        [*COMMAND, "login", "--no-browser"], stdin=its_end, stdout=its_end, stderr=its_end, cwd=machine.directory,
-        env=machine.env, start_new_session=True,
-    )  # fmt: skip
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), its_end)
+    process = machine.commands.begin("login", "--no-browser", **streams, cwd=machine.directory, env=machine.env)
     for prompt, key in zip((b"consumer key: ", b"consumer secret: "), keys, strict=True):
         _read_until(terminal, prompt)
         os.write(terminal, key.encode() + b"\n")

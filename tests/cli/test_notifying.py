@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,10 +17,9 @@ from audiencekit.cli.notifying import Notifying
 from audiencekit.errors import NotFinished
 from audiencekit.settings import load_settings
 from tests.canary.markers import DIGITS, WORD, leaks
-from tests.cli.conftest import Begin, Run, Service
+from tests.cli.conftest import OF_FIFTY, Begin, Run, Service, forget_the_pace, write_list
 from tests.moments import PATIENCE_SECONDS
 from tests.notifications.localreceiver import LocalReceiver, local_receiver
-from tests.processes import COMMAND, environment
 
 SECRET = "0123456789abcdef-s3cret"
 
@@ -39,17 +36,11 @@ def told(service: Service, receiver: LocalReceiver) -> dict[str, str]:
     return {**service.env, "AUDIENCEKIT_NOTIFY_URL": receiver.url, "AUDIENCEKIT_NOTIFY_SECRET": SECRET}
 
 
-def _list(tmp_path: Path, rows: int = 40) -> str:
-    path = tmp_path / "list.csv"
-    path.write_text("email\n" + "".join(f"person{number}@example.com\n" for number in range(rows)))
-    return str(path)
-
-
 def test_each_command_that_sends_tells_how_it_ended(
     run: Run, service: Service, told: dict[str, str], receiver: LocalReceiver, tmp_path: Path
 ) -> None:
     """Also one that is refused before it has a run; a good one tells nothing, and the exit codes are as before."""
-    where, source = ("--audience", service.audience_id), _list(tmp_path)
+    where, source = ("--audience", service.audience_id), write_list(tmp_path, 40)
     commands = {
         ("upload", "missing.csv", *where): (3, "upload"),
         ("upload", source, *where, "--account", "none"): (77, "upload"),
@@ -73,25 +64,22 @@ def test_each_command_that_sends_tells_how_it_ended(
 
 @pytest.mark.slow
 def test_a_killed_upload_is_told_by_the_next_command(
-    run: Run, begin: Begin, service: Service, told: dict[str, str], receiver: LocalReceiver, tmp_path: Path
+    run: Run, begin_slowly: Begin, service: Service, told: dict[str, str], receiver: LocalReceiver, tmp_path: Path
 ) -> None:
     """Of a real process, which had sent a part; once."""
-    where, source = ("--audience", service.audience_id), _list(tmp_path, 130_000)
-    process = begin("upload", source, *where, "--requests-per-minute", "1", "-v", "--run-id", "killed-run", **told)
-    assert process.stderr is not None
-    while "request 1: confirmed" not in process.stderr.readline():
-        assert process.poll() is None
+    where, source = ("--audience", service.audience_id), write_list(tmp_path)
+    process = begin_slowly("upload", source, *where, *OF_FIFTY, "--run-id", "killed-run", **told)
     process.kill()
     process.communicate(timeout=PATIENCE_SECONDS)
-    shutil.rmtree(tmp_path / "state" / "limiter")  # the next request would wait a minute
+    forget_the_pace(tmp_path)
     lines = (tmp_path / "list.csv").read_text().splitlines()
     assert receiver.bodies == []
     for _ in range(2):
-        assert run("upload", _list(tmp_path), *where, **told).returncode == 0
+        assert run("upload", write_list(tmp_path, 40), *where, **told).returncode == 0
     assert [each for each in receiver.notices if each[0] == "killed-run"] == [("killed-run", "killed")]
     assert [rule for _, rule in receiver.notices] == ["recovered", "killed"]
     (document,) = [json.loads(body) for body in receiver.bodies if b'"killed"' in body]
-    assert document["rows"]["sent"] > 60_000
+    assert document["rows"]["sent"] == 50
     assert document["exit_code"] is None
     (tmp_path / "list.csv").write_text("".join(f"{line}\n" for line in lines))
     assert run("resume", "killed-run", **told).returncode == 0
@@ -107,7 +95,16 @@ def test_a_receiver_that_is_dead_changes_no_exit_code(
     assert done.returncode == 3
     assert json.loads(done.stdout)["state"] == "refused"
     assert "warning: the notification to env was not delivered: " in done.stderr
-    done = run("upload", _list(tmp_path), "--audience", service.audience_id, "-q", "--notify-on", "expiry=500d", **told)
+    done = run(
+        "upload",
+        write_list(tmp_path, 40),
+        "--audience",
+        service.audience_id,
+        "-q",
+        "--notify-on",
+        "expiry=500d",
+        **told,
+    )
     assert done.returncode == 0
     assert "s3cret" not in done.stderr
 
@@ -115,7 +112,7 @@ def test_a_receiver_that_is_dead_changes_no_exit_code(
 def test_a_wrong_receiver_is_refused_before_anything_is_sent(
     run: Run, service: Service, receiver: LocalReceiver, tmp_path: Path
 ) -> None:
-    given = ("upload", _list(tmp_path), "--audience", service.audience_id)
+    given = ("upload", write_list(tmp_path, 40), "--audience", service.audience_id)
     for options, variables in (
         (("--notify", "unknown"), {}),
         (("--notify-on", "empty"), {}),
@@ -133,7 +130,7 @@ def test_a_setup_names_receivers_and_rules(
     run: Run, service: Service, told: dict[str, str], receiver: LocalReceiver, tmp_path: Path
 ) -> None:
     """Each audience has its own; `--notify` comes before them, and no audience without a receiver is told of."""
-    _list(tmp_path)
+    write_list(tmp_path, 40)
     url = tmp_path / "url"
     url.write_text(receiver.url.replace("/hook", "/night"))
     url.chmod(0o600)
@@ -166,7 +163,7 @@ def test_a_program_and_a_ping_are_told(run: Run, service: Service, receiver: Loc
     got = (tmp_path / "got").read_text()
     assert '"rule":"refused"' in got
     assert "AUDIENCEKIT_" not in got
-    assert run("upload", _list(tmp_path), "--audience", service.audience_id, **given).returncode == 0
+    assert run("upload", write_list(tmp_path, 40), "--audience", service.audience_id, **given).returncode == 0
     assert receiver.paths == ["GET /hook/s3cret-path?sig=s3cret-query"]
 
 
@@ -187,15 +184,14 @@ def test_no_notification_holds_anything_of_a_person(
     assert b"s3cret" not in kept
 
 
-def test_the_status_file_says_how_far_a_command_is(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
+def test_the_status_file_says_how_far_a_command_is(
+    run: Run, begin_slowly: Begin, service: Service, tmp_path: Path
+) -> None:
     """A killed one is marked by no end; the next command replaces it."""
     path = tmp_path / "status.json"
     given = {**service.env, "AUDIENCEKIT_STATUS_FILE": str(path)}
     where = ("--audience", service.audience_id)
-    process = begin("upload", _list(tmp_path, 130_000), *where, "--requests-per-minute", "1", "-v", **given)
-    assert process.stderr is not None
-    while "request 1: confirmed" not in process.stderr.readline():
-        assert process.poll() is None
+    process = begin_slowly("upload", write_list(tmp_path), *where, *OF_FIFTY, **given)
     found: dict[str, Any] = json.loads(path.read_text())
     process.kill()
     process.communicate(timeout=PATIENCE_SECONDS)
@@ -212,23 +208,13 @@ def test_a_missing_or_failed_night_is_told_by_the_exit_code(run: Run, service: S
     done = run(*watch, **service.env)
     assert (done.returncode, done.stdout) == (3, "")
     assert "no run was begun since 24h" in done.stderr
-    assert run("upload", _list(tmp_path), *where, **service.env).returncode == 0
+    assert run("upload", write_list(tmp_path, 40), *where, **service.env).returncode == 0
     assert run(*watch, **service.env).returncode == 0
     assert run(*watch, *where, **service.env).returncode == 0
     assert run(*watch, "--audience", "other1", **service.env).returncode == 3
     assert run("upload", "missing.csv", *where, **service.env).returncode == 3
     done = run(*watch, "--json", **service.env)
     assert (done.returncode, [each["state"] for each in json.loads(done.stdout)]) == (3, ["refused"])
-
-
-def test_a_command_without_a_receiver_loads_nothing_of_notifications(service: Service, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "upload", _list(tmp_path), "--audience", service.audience_id], capture_output=True, text=True,
-        cwd=tmp_path, env=environment(tmp_path / "state", {**service.env, "PYTHONPROFILEIMPORTTIME": "1"}), check=True,
-    )  # fmt: skip
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
-    assert "audiencekit.runs.uploads" in imported
-    assert not [name for name in imported if name.startswith("audiencekit.notifications")]
 
 
 @pytest.fixture

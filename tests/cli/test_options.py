@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+import logging
 import re
 import sqlite3
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,8 +24,8 @@ KINDS = "write KIND=COLUMN with a kind of: "
 PEOPLE = "is neither a number of people from 1 on nor keep"
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "value"),
+@each_case(
+    "kind, given, value",
     [
         (KindAndColumn(), "email=E-mail address", ("email", "E-mail address")),
         (KindAndColumn(), "email=a=b", ("email", "a=b")),
@@ -44,8 +42,8 @@ def test_an_option_becomes_its_value(kind: click.ParamType[Any], given: Any, val
     assert kind.convert(given, None, None) == value
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "told"),
+@each_case(
+    "kind, given, told",
     [
         *((KindAndColumn(), given, KINDS) for given in ("email", "email=", "=Mail", "mail=Mail", "EMAIL=Mail")),
         *((PeopleOrKeep(), given, PEOPLE) for given in ("0", "-1", "1.5", "", "Keep", "five", "٣")),
@@ -70,8 +68,8 @@ def test_a_query_is_read_from_its_file(tmp_path: Path) -> None:
         QueryFile().convert(f"@{path}", None, None)
 
 
-@pytest.mark.parametrize(
-    ("given", "keywords"),
+@each_case(
+    "given, keywords",
     [
         ({}, {"header": None}),
         ({"country": None, "columns": (), "no_header": False, "suppress_no_header": False}, {"header": None}),
@@ -162,7 +160,7 @@ def test_it_is_uploaded_synced_and_erased(run: Run, service: Service, shop: Path
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("query", ["SELECT mail FROM people", "@nothing.sql", "@."])
+@each_case("query", ["SELECT mail FROM people", "@nothing.sql", "@."])
 def test_a_query_comes_from_a_file(run: Run, shop: Path, query: str) -> None:
     """On the command line other users could read it."""
     done = run("check", "--from-sql", URL, "--sql", query)
@@ -171,22 +169,15 @@ def test_a_query_comes_from_a_file(run: Run, shop: Path, query: str) -> None:
     assert "mail" not in done.stderr
 
 
-def test_no_log_has_a_word_of_a_query(shop: Path) -> None:
+def test_no_log_has_a_word_of_a_query(run: Run, shop: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Although the site logs all that any process says."""
-    (shop / "sitecustomize.py").write_text(
-        f"import logging\nlogging.basicConfig(filename={str(shop / 'log')!r}, level=1)\n"
-        "logging.getLogger('site').debug('begun')\n"
-    )
     (shop / "people.sql").write_text("SELECT mail AS email FROM people WHERE mail <> 'zz.canaryword@canarymail.com'")
-    done = subprocess.run(
-        [sys.executable, "-m", "audiencekit", "check", *QUERY],
-        env={**os.environ, "PYTHONPATH": str(shop), "AUDIENCEKIT_STATE_DIR": str(shop / "state")},
-        cwd=shop, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    with caplog.at_level(1):
+        logging.getLogger("site").debug("begun")
+        done = run("check", *QUERY)
     assert done.returncode == 0, done.stderr
-    log = (shop / "log").read_text()
-    assert "begun" in log
-    assert "canaryword" not in log
+    assert "begun" in caplog.text
+    assert "canaryword" not in caplog.text
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -203,8 +194,8 @@ def test_a_run_that_was_cut_short(run: Run, service: Service, shop: Path, keeps:
     assert keeps or "a source was a query to a database, which cannot be read again" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+@each_case(
+    "arguments, words",
     [
         (("--from-sql", URL), "needs --sql"),
         (("people.csv", "--sql", "@people.sql"), "--sql needs --from-sql"),
@@ -227,8 +218,8 @@ def test_options_that_exclude_each_other_are_refused(
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("given", "moment"),
+@each_case(
+    "given, moment",
     [
         ("7d", "2026-11-15T12:30:00Z"),
         ("2h", "2026-11-22T10:30:00Z"),
@@ -241,7 +232,7 @@ def test_a_time_and_an_age_are_moments(given: str, moment: str) -> None:
     assert moment_of(given, "--since", NOW) == moment
 
 
-@pytest.mark.parametrize("given", ["yesterday", "7x", "-7d", ""])
+@each_case("given", ["yesterday", "7x", "-7d", ""])
 def test_other_words_are_refused_by_the_name_of_the_option(given: str) -> None:
     """Which the caller has given."""
     with pytest.raises(UsageError, match="--since"):

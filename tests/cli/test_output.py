@@ -28,6 +28,7 @@ from tests.cases import each_case
 
 PACKAGE = Path(audiencekit.__file__).parent
 _FLAG = re.compile(r"(?<![\w-])--[a-z]")
+_NAMES_AN_OPTION = re.compile(r"--[a-z]|`\w+=|\boption\(")
 _OF_GPG = re.compile(r"\bgpg --[a-z-]+")
 _COMMAND = re.compile(r"`audiencekit [^`]*(?:`|$)")
 
@@ -88,9 +89,12 @@ def _found_texts() -> Iterator[tuple[str, str]]:
         name = path.relative_to(PACKAGE).as_posix()
         if name.startswith(("cli/", "emulator/")):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
+        text = path.read_text(encoding="utf-8")
+        if not _NAMES_AN_OPTION.search(text):  # to parse all files takes seconds
+            continue
+        nodes = list(ast.walk(ast.parse(text)))
+        prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
                 yield f"{name}:{node.lineno}", node.value
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "option":

@@ -39,12 +39,12 @@ async def _front(service: Service, authority: Authority) -> AsyncIterator[int]:
 
 
 @pytest.fixture
-def command(run: Run, service: Service) -> Command:
+def command(run_process: Run, service: Service) -> Command:
     """Runs a command for the service by its name, while this process is the network."""
 
     async def call(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         named = {"AUDIENCEKIT_ADS_URL": f"https://{HOST}", "AUDIENCEKIT_ALLOW_HOST": HOST}
-        return await asyncio.to_thread(run, *arguments, **{**service.env, **named, **more})
+        return await asyncio.to_thread(run_process, *arguments, **{**service.env, **named, **more})
 
     return call
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import pty
-import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -19,7 +18,8 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused
 from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import load_settings
-from tests.cli.conftest import Begin, Run, Service
+from tests.cases import each_case
+from tests.cli.conftest import Begin, Run, Service, write_list
 from tests.destinations.jsonlines import REVOKED, registered
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import PIPE
@@ -154,30 +154,26 @@ def test_a_snapshot_is_no_run(run: Run, service: Service, tmp_path: Path) -> Non
     assert _listed(run) == []
     done = run(*sync, **service.env)
     assert json.loads(done.stdout)["state"] == "complete", done.stderr
-    assert len(json.loads(service.get(f"/__members/{service.audience_id}"))["members"]) == 2
+    assert service.members() == 2
     again = json.loads(run(*sync, **service.env).stdout)
     assert (again["rows"]["unchanged"], again["requests"]["planned"]) == (2, 0)
 
 
-def test_it_asks_first(run: Run, upload: Upload, tmp_path: Path) -> None:
+def test_it_asks_first(run: Run, answer: Run, upload: Upload, tmp_path: Path) -> None:
     """At a terminal, with the counts; without one `--yes` is needed."""
     upload()
     _age(tmp_path / "state")
     refused = run("purge", "--older-than", "30d")
     assert (refused.returncode, "give --yes" in refused.stderr) == (2, True)
-    for answer, code, left in ((b"n\n", 0, 1), (b"y\n", 0, 0)):
-        ours, theirs = pty.openpty()
-        os.write(ours, answer)
-        done = run("purge", "--older-than", "30d", stdin=theirs)
-        os.close(ours)
-        os.close(theirs)
+    for typed, code, left in (("n", 0, 1), ("y", 0, 0)):
+        done = answer(typed, "purge", "--older-than", "30d")
         assert (done.returncode, len(_listed(run))) == (code, left), done.stderr
         assert "complete runs" in done.stderr
         assert "Destroy this for good?" in done.stderr
         assert ("nothing was changed" in done.stderr) == bool(left)
 
 
-@pytest.mark.parametrize("age", ["30", "0d", "59m", "a month", ""])
+@each_case("age", ["30", "0d", "59m", "a month", ""])
 def test_an_age_is_a_number_and_a_unit(run: Run, age: str) -> None:
     """Of an hour at least; the same for the setting, of every command."""
     refused = run("purge", "--older-than", age, "--yes")
@@ -218,17 +214,11 @@ def test_a_purge_with_nothing_to_do_says_so(run: Run, tmp_path: Path) -> None:
     assert len(list((tmp_path / "state" / "purges").iterdir())) == 1
 
 
-def _list(tmp_path: Path, name: str, rows: int = 3) -> str:
-    path = tmp_path / name
-    path.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(rows)))
-    return str(path)
-
-
 def test_runs_and_reports_name_list_and_audience(run: Run, service: Service, tmp_path: Path) -> None:
     """By the name that the service has; and `runs` of one audience, or since a time, are those alone."""
     made = json.loads(run("audiences", "create", "Spring customers", "--json", **service.env).stdout)
     for name, audience in (("spring.csv", "Spring customers"), ("others.csv", service.audience_id)):
-        done = run("upload", _list(tmp_path, name), "--audience", audience, **service.env)
+        done = run("upload", write_list(tmp_path, 3, name), "--audience", audience, **service.env)
         assert done.returncode == 0, done.stderr
     table = run("runs", **service.env).stdout.splitlines()
     assert table[0].split()[:2] == ["run", "state"]
@@ -250,7 +240,7 @@ def test_runs_and_reports_name_list_and_audience(run: Run, service: Service, tmp
 
 def test_names_that_cannot_be_told_apart_are_refused(run: Run, service: Service, tmp_path: Path) -> None:
     """With the ids; nothing is read or sent."""
-    source = _list(tmp_path, "list.csv")
+    source = write_list(tmp_path, 3)
     made = json.loads(run("audiences", "create", "Spring customers", "--json", **service.env).stdout)
     unknown = run("upload", source, "--audience", "Spring", **service.env)
     assert unknown.returncode == 2
@@ -259,14 +249,19 @@ def test_names_that_cannot_be_told_apart_are_refused(run: Run, service: Service,
     assert json.loads(run("runs", "--json").stdout) == []
 
 
-async def test_a_run_whose_destination_is_not_installed(run: Run, tmp_path: Path) -> None:
+def test_a_run_whose_destination_is_not_installed(run: Run, tmp_path: Path) -> None:
     """It is listed and shown, with its destination; `resume` says what is missing, and where to go on."""
     settings = load_settings({"AUDIENCEKIT_ACCOUNT_ID": "18ce54d4x5t"}, state_dir=tmp_path / "state", concurrency=1)
     with registered() as destination:
         destination.mailbox.script = [None, *[REVOKED] * 16]
         with pytest.raises(CredentialsRefused):
-            await upload_to(
-                Target(destination, "m1"), _list(tmp_path, "list.csv", 1_500), settings=settings, limiter=Unlimited()
+            asyncio.run(
+                upload_to(
+                    Target(destination, "m1"),
+                    write_list(tmp_path, 1_500),
+                    settings=settings,
+                    limiter=Unlimited(),
+                )
             )
     (listed,) = json.loads(run("runs", "--json").stdout)
     assert (listed["unknown_destination"], listed["resumable"]) == ("json_lines", False)
@@ -280,23 +275,3 @@ async def test_a_run_whose_destination_is_not_installed(run: Run, tmp_path: Path
         assert f"run {listed['run_id']} goes to the destination `json_lines`" in refused.stderr
         assert "install the package that brings" in refused.stderr.splitlines()[-1]
     assert json.loads(run("runs", "--json").stdout) == [listed]
-
-
-@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
-def test_the_way_to_go_on_is_the_last_line(
-    begin: Begin, service: Service, tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    """Below the report, where it is seen; in a file that takes both streams, too."""
-    source = _list(tmp_path, "list.csv", 130_000)
-    given = ("--audience", service.audience_id, "--requests-per-minute", "1", "-v", *options)
-    process = begin("upload", source, *given, **service.env)
-    assert process.stderr is not None
-    while "request 1: confirmed" not in process.stderr.readline():
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 75
-    last = err.splitlines()[-1]
-    assert last.startswith("  what to do: ")
-    assert "`audiencekit resume " in last
-    assert out  # the report, which was printed before

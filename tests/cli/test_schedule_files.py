@@ -232,7 +232,7 @@ class Night:
 
     def kill_in_the_middle(self, process: subprocess.Popen[Any], state_dir: Path) -> None:
         """Kill it and its children when the first request has been answered."""
-        while not self.sent_to(self.service):
+        while not self.service.sent():
             assert process.poll() is None
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
@@ -244,13 +244,8 @@ class Night:
         """Whether one run, begun by the killed process, has put in all people, each once."""
         env = {"AUDIENCEKIT_STATE_DIR": str(state_dir), "AUDIENCEKIT_KEY": STATE_KEY}
         states = [each["state"] for each in json.loads(run("runs", "--json", **env).stdout)]
-        members = json.loads(self.service.get(f"/__members/{self.service.audience_id}"))["count"]
-        return (states, members, self.sent_to(self.service) in (3, 4)) == (["complete"], ROWS, True)
-
-    @staticmethod
-    def sent_to(service: Service) -> int:
-        """Requests with people so far."""
-        return sum(each["path"].endswith("/users") for each in json.loads(service.get("/__requests")))
+        members = self.service.members()
+        return (states, members, self.service.sent() in (3, 4)) == (["complete"], ROWS, True)
 
 
 def _begin(command: list[str], **more: Any) -> subprocess.Popen[Any]:
@@ -440,6 +435,17 @@ def test_the_pod_finishes_what_a_killed_run_began(run: Run, service: Service, op
     assert night.is_exact(run, open_folder / "copy")
 
 
+HASTENED = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+sys.argv[0] = "audiencekit"
+from tests.forking import hasten
+hasten(100)
+from audiencekit.__main__ import start
+start()
+"""
+
+
 class Containers:
     """Each is another user without a name and a home, on a read-only root with a temporary directory of its own."""
 
@@ -455,17 +461,24 @@ class Containers:
         entry = str(Path(sys.executable).with_name("audiencekit"))
         if not os.path.isfile(entry):
             pytest.skip("audiencekit is not installed as a command")
+        return self._begin([entry, *arguments])
+
+    def begin_faster(self, *arguments: str) -> subprocess.Popen[Any]:
+        """The same without waiting half a minute for a dead holder of the state."""
+        return self._begin([sys.executable, "-c", HASTENED, *arguments])
+
+    def _begin(self, command: list[str]) -> subprocess.Popen[Any]:
         for left in self._tmp.iterdir():
             shutil.rmtree(left)
         self._number += 1
         user = str(3_000_000 + 100 * os.getpid() + self._number)
         roots = ":".join([sys.base_prefix, sys.prefix, str(ROOT)])
         namespace = ["unshare", "--mount", "--propagation", "private", sys.executable, "-c", POD]
-        return _begin([*namespace, user, user, str(self._folder), roots, entry, *arguments], env=self._env)
+        return _begin([*namespace, user, user, str(self._folder), roots, *command], env=self._env)
 
-    def end_well(self, *arguments: str) -> bool:
+    def ends_well(self, process: subprocess.Popen[Any]) -> bool:
         """Whether a command succeeds, and leaves nothing."""
-        return _ends_well(self.begin(*arguments)) and list(self._tmp.iterdir()) == []
+        return _ends_well(process) and list(self._tmp.iterdir()) == []
 
 
 @pytest.fixture
@@ -484,20 +497,16 @@ def _write_people(folder: Path, numbers: range) -> str:
     return str(folder / "list.csv")
 
 
-def _members(service: Service) -> int:
-    return int(json.loads(service.get(f"/__members/{service.audience_id}"))["count"])
-
-
 @pytest.mark.services
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root of Linux can be another user")
 def test_a_container_without_a_volume_goes_on_with_the_state_in_a_bucket(
     service: Service, open_folder: Path, containers: Containers
 ) -> None:
     """Each sync sends what has changed since the one before it."""
-    for number in range(1, 4):
+    for number in (1, 2):
         source = _write_people(open_folder, range(number, ROWS))
-        assert containers.end_well("sync", source, "--audience", service.audience_id)
-        assert _members(service) == ROWS - number
+        assert containers.ends_well(containers.begin("sync", source, "--audience", service.audience_id))
+        assert service.members() == ROWS - number
 
 
 @pytest.mark.slow
@@ -512,12 +521,12 @@ def test_containers_that_are_killed_twice_end_with_all_people(
     words += ["--max-records-per-request", "50", "--concurrency", "1", "--json"]
     service.order({"fault": 1, "where": "after_apply", "delay_seconds": 20, "times": 2, "match": {"path": "*/users"}})
     for requests in (1, 2):
-        process = containers.begin(*words)
-        while Night.sent_to(service) < requests:
+        process = containers.begin_faster(*words)
+        while service.sent() < requests:
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     service.clear()
-    assert containers.end_well(*words)
-    assert (_members(service), Night.sent_to(service) <= 5) == (ROWS, True)
+    assert containers.ends_well(containers.begin_faster(*words))
+    assert (service.members(), service.sent() <= 5) == (ROWS, True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
-from tests.cli.conftest import Begin, Run, Service
+from tests.cli.conftest import Begin, Run, Service, forget_the_pace
 
 ROWS = 120
 
@@ -122,7 +121,7 @@ def test_the_do_not_reach_list_of_the_account_has_its_turn(run: Run, service: Se
     assert f"objections  {target}, from list.csv" in done.stderr
     assert done.stderr.index(f"objections: {target}") < done.stderr.index("objections: sending")
     listed = json.loads(run("do-not-reach", "show", "--json", **service.env).stdout)
-    assert len(json.loads(service.get(f"/__members/{listed['id']}"))["members"]) == ROWS
+    assert service.members(listed["id"]) == ROWS
 
 
 def test_the_document_says_which_is_the_do_not_reach_list(run: Run, service: Service, tmp_path: Path) -> None:
@@ -137,41 +136,33 @@ def test_the_document_says_which_is_the_do_not_reach_list(run: Run, service: Ser
 UPLOAD = '[audiences.autumn]\nsource = "list.csv"\naccount = "shop"\ncommand = "upload"\nmax_records_per_request = 50\n'
 
 
-def sent_to(service: Service) -> int:
-    """How many requests have brought people to the audience."""
-    return sum(each["path"].endswith("/users") for each in json.loads(service.get("/__requests")))
-
-
 def test_an_upload_that_was_killed_goes_on_and_a_complete_one_begins_anew(
-    run: Run, begin: Begin, service: Service, tmp_path: Path
+    run: Run, begin_slowly: Begin, service: Service, tmp_path: Path
 ) -> None:
-    """Of three requests the second waits for its turn at one a minute. With another list it is left as it is."""
+    """With another list it is left as it is."""
     write_setup(tmp_path, service, more=f'{UPLOAD}audience = "{service.audience_id}"\n')
-    command = ("run", "--setup", "audiencekit.toml", "autumn", "-v")
+    command = ("run", "--setup", "audiencekit.toml", "autumn")
 
     def kill_after_the_first() -> None:
-        process = begin(*command, "--requests-per-minute", "1", **service.env)
-        assert process.stderr is not None
-        while "request 1: confirmed" not in process.stderr.readline():
-            assert process.poll() is None
+        process = begin_slowly(*command, **service.env)
         process.kill()
         process.communicate()
-        shutil.rmtree(tmp_path / "state" / "limiter")  # the next request would wait a minute
+        forget_the_pace(tmp_path)
 
     kill_after_the_first()
-    done = run(*command, **service.env)
-    assert (done.returncode, "goes on: 1 requests are confirmed" in done.stderr, sent_to(service)) == (0, True, 3)
+    done = run(*command, "-v", **service.env)
+    assert (done.returncode, "goes on: 1 requests are confirmed" in done.stderr, service.sent()) == (0, True, 3)
     assert run(*command, **service.env).returncode == 0
-    assert sent_to(service) == 6
+    assert service.sent() == 6
     kill_after_the_first()
     (tmp_path / "list.csv").write_text("email\nada@example.com\n")
     done = run(*command, **service.env)
     assert (done.returncode, "was begun with another input" in done.stderr) == (0, True)
     states = [each["state"] for each in json.loads(run("runs", "--json").stdout)]
     assert states == ["complete", "incomplete", "complete", "complete"]
-    assert sent_to(service) == 8
+    assert service.sent() == 8
     assert run(*command, **service.env).returncode == 0  # the complete run is newer: the older one is not sent any more
-    assert sent_to(service) == 9
+    assert service.sent() == 9
 
 
 def test_a_remedy_is_spelled_as_the_setup_takes_it(run: Run, service: Service, tmp_path: Path) -> None:

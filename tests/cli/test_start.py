@@ -1,6 +1,7 @@
 """Commands from their very start: each imports what it needs of audiencekit, of which nothing was there before.
 
-All other tests of this folder fork processes that have imported everything (`tests/processes.py`).
+The other tests of this folder call commands (`tests/calls.py`), or fork processes that have imported everything
+(`tests/processes.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import pytest
 from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, Commands, environment
-from tests.shortened import shortened
 
 PEOPLE = "email,phone\n" + "".join(f"p{number}@example.com,+120155501{number:02}\n" for number in range(3))
 
@@ -28,36 +28,23 @@ def _start(directory: Path, *arguments: str, **more: str) -> subprocess.Complete
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    shortened(
-        [
-            (("check", "list.csv", "--json"),),
-            (("hash", "handle"),),
-            (("prepare", "list.csv", "--out", "out", "--requests", "--json"),),
-            (("runs", "--json"),),
-        ],
-        1,
-    ),
-    ids=" ".join,
-)
-def test_a_command_that_needs_no_service_starts_by_itself(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """`python -m audiencekit`: nothing is missing that a command before it would have imported."""
-    done = _start(tmp_path, *arguments)
-    assert done.returncode == 0, done.stderr
-    json.loads(done.stdout)
-
-
-# Libraries, and a module of one, that a short list needs nothing of.
-UNNEEDED = {"aiohttp", "duckdb", "html.entities", "tenacity", "tomllib"}
+# Libraries, and modules of some, that a short list needs nothing of. An event loop and Parquet take 50 ms.
+UNNEEDED = {
+    "aiohttp", "asyncio", "duckdb", "html.entities", "pyarrow.fs", "pyarrow.parquet", "tenacity", "tomllib",
+}  # fmt: skip
 
 
 def test_a_short_list_is_checked_without_what_it_does_not_need(tmp_path: Path) -> None:
-    """Each of these takes milliseconds of every start."""
-    done = _start(tmp_path, "check", "list.csv", PYTHONPROFILEIMPORTTIME="1")
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    """It starts by itself; each of these takes milliseconds of every start."""
+    done = _start(tmp_path, "check", "list.csv", "--json", PYTHONPROFILEIMPORTTIME="1")
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (0, "ready"), done.stderr
+    imported = _imported(done)
     assert {"audiencekit.pipeline", "pyarrow.compute"} <= imported
     assert not imported & UNNEEDED
+
+
+def _imported(done: subprocess.CompletedProcess[str]) -> set[str]:
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
 
 def test_an_upload_that_tells_no_one_loads_nothing_for_it(service: Service, tmp_path: Path) -> None:
@@ -65,7 +52,7 @@ def test_an_upload_that_tells_no_one_loads_nothing_for_it(service: Service, tmp_
     arguments = ("upload", "list.csv", "--audience", service.audience_id)
     done = _start(tmp_path, *arguments, PYTHONPROFILEIMPORTTIME="1", **service.env)
     assert done.returncode == 0, done.stderr
-    imported = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
+    imported = _imported(done)
     rooms = (
         "audiencekit.notifications",
         "audiencekit.runs.telemetry",
@@ -98,11 +85,14 @@ def test_closed_standard_files_are_no_bug(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_commands_that_call_the_service_start_by_themselves(service: Service, tmp_path: Path) -> None:
-    """One after the other, each in a process that has imported only what others wrote."""
+def test_commands_start_by_themselves(service: Service, tmp_path: Path) -> None:
+    """One after the other, each in a process that has imported only what others wrote: nothing is missing."""
     (tmp_path / "list.csv").write_text(PEOPLE)
     who = ("--audience", service.audience_id)
     calls = (
+        ("prepare", "list.csv", "--out", "out", "--requests", "--json"),
+        ("hash", "handle"),
+        ("runs", "--json"),
         ("upload", "list.csv", *who, "--run-id", "first-run", "--json"),
         ("report", "--json"),
         ("resume", "first-run", "--json"),
@@ -114,6 +104,7 @@ def test_commands_that_call_the_service_start_by_themselves(service: Service, tm
     )
     with closing(Commands("others")) as commands:
         for arguments in calls:
-            done = commands.run(*arguments, env=environment(tmp_path / "state", service.env), cwd=tmp_path)
+            env = environment(tmp_path / "state", service.env)
+            done = commands.run(*arguments, env=env, cwd=tmp_path, text='"ada"\n')
             assert done.returncode == 0, (arguments, done.stderr)
             json.loads(done.stdout)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.calls import call
+from tests.cases import each_case
 from tests.cli.conftest import Service
 from tests.mirror.machines import Machines
 from tests.mirror.servers import KEY, StateBucket, state_bucket
@@ -38,11 +40,6 @@ def _write(directory: Path, people: list[str]) -> None:
     (directory / "list.csv").write_text("\n".join(["email", *people]) + "\n")
 
 
-def _members(service: Service) -> int:
-    count: int = json.loads(service.get(f"/__members/{service.audience_id}"))["count"]
-    return count
-
-
 def test_each_command_on_an_empty_machine_knows_the_ones_before(
     machines: Machines, service: Service, bucket: StateBucket, tmp_path: Path
 ) -> None:
@@ -58,11 +55,11 @@ def test_each_command_on_an_empty_machine_knows_the_ones_before(
     assert synced.returncode == 0, synced.stderr
     _write(tmp_path, PEOPLE[2:])
     synced = machines.run("sync", "list.csv", *audience, "--json")
-    assert (synced.returncode, _members(service)) == (0, len(PEOPLE) - 2), synced.stderr
+    assert (synced.returncode, service.members()) == (0, len(PEOPLE) - 2), synced.stderr
     assert machines.run("forget", text=PEOPLE[-1]).returncode == 0
     assert machines.run("sync", "list.csv", *audience).returncode == 0
     assert machines.run("upload", "list.csv", *audience).returncode == 0
-    assert _members(service) == len(PEOPLE) - 3
+    assert service.members() == len(PEOPLE) - 3
     verified = json.loads(machines.run("audit", "verify", "--json").stdout)
     record = json.loads(machines.run("audit", "record", "--format", "json").stdout)
     assert verified["entries"] > 0
@@ -88,7 +85,7 @@ def test_a_prefix_without_a_state_is_refused(machines: Machines, service: Servic
     """It must not look like an empty memory of erased people; nothing is sent, and the message names the cure."""
     mistyped = {"AUDIENCEKIT_STATE": bucket.env["AUDIENCEKIT_STATE"] + "2"}
     done = machines.run("upload", "list.csv", "--audience", service.audience_id, **mistyped)
-    assert (done.returncode, _members(service)) == (74, 0)
+    assert (done.returncode, service.members()) == (74, 0)
     assert "there is no state at this place: nothing was sent" in done.stderr
     assert "`audiencekit state init` begins a new state there" in done.stderr
 
@@ -123,7 +120,7 @@ def test_a_witness_notices_a_return_of_everything(machines: Machines, service: S
     witness = {"AUDIENCEKIT_STATE_WITNESS": "s3://lists/witness"}
     send = ("upload", "list.csv", "--audience", service.audience_id)
     unknown = machines.run(*send, **witness)
-    assert (unknown.returncode, _members(service)) == (74, 0)
+    assert (unknown.returncode, service.members()) == (74, 0)
     assert "the witness knows nothing of this state" in unknown.stderr
     accepted = machines.run("state", "accept", "--json", **witness)
     assert (accepted.returncode, json.loads(accepted.stdout)["change"]) == (0, 1), accepted.stderr
@@ -147,7 +144,7 @@ def test_a_state_that_cannot_be_reached_sends_nothing(
 ) -> None:
     bucket.door.losses = 1.0
     done = machines.run("upload", "list.csv", "--audience", service.audience_id)
-    assert (done.returncode, _members(service)) == (74, 0)
+    assert (done.returncode, service.members()) == (74, 0)
     assert "the bucket of the state cannot be used" in done.stderr
     assert KEY not in done.stderr
 
@@ -157,11 +154,11 @@ def test_lost_calls_and_answers_of_the_bucket_change_nothing(
 ) -> None:
     bucket.door.losses = 0.1
     done = machines.run("sync", "list.csv", "--audience", service.audience_id)
-    assert (done.returncode, _members(service)) == (0, len(PEOPLE)), done.stderr
+    assert (done.returncode, service.members()) == (0, len(PEOPLE)), done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "more", "message"),
+@each_case(
+    "arguments, more, message",
     [
         (("login",), {}, "credentials are never kept in a bucket"),
         (("key", "rotate"), {}, "the objects in the bucket are sealed under the state key, too"),
@@ -186,12 +183,12 @@ def test_lost_calls_and_answers_of_the_bucket_change_nothing(
     ],
 )
 def test_a_command_without_use_for_a_bucket_is_refused(
-    commands: Commands, tmp_path: Path, arguments: tuple[str, ...], more: dict[str, str], message: str
+    tmp_path: Path, arguments: tuple[str, ...], more: dict[str, str], message: str
 ) -> None:
     """Before anything is asked of the bucket, which is none here."""
     env = environment(tmp_path, {"AUDIENCEKIT_STATE": "s3://lists/acme", "AUDIENCEKIT_KEY": KEY})
     del env["AUDIENCEKIT_STATE_DIR"]
-    done = commands.run(*arguments, env={**env, **more}, cwd=tmp_path)
+    done = call(*arguments, env={**env, **more}, cwd=tmp_path)
     assert message in done.stderr
     assert done.returncode in (2, 77)
 
@@ -203,7 +200,7 @@ def test_two_commands_on_one_state_do_not_both_send(machines: Machines, service:
     assert {code for _, code in ended} <= {0, 75}
     assert 0 in {code for _, code in ended}
     assert all("at work on this state" in text for text, code in ended if code == 75)
-    assert _members(service) == len(PEOPLE)
+    assert service.members() == len(PEOPLE)
 
 
 def test_a_state_moves_into_a_bucket_and_back(
@@ -229,7 +226,7 @@ def test_a_state_moves_into_a_bucket_and_back(
     local["AUDIENCEKIT_STATE_DIR"] = str(tmp_path / "new")
     back = commands.run(*sync, env=local, cwd=tmp_path)
     assert (back.returncode, json.loads(back.stdout)["rows"]["unchanged"]) == (0, len(PEOPLE) - 2), back.stderr
-    assert _members(service) == len(PEOPLE) - 2
+    assert service.members() == len(PEOPLE) - 2
 
 
 def test_objects_that_no_list_names_are_removed(machines: Machines, service: Service, bucket: StateBucket) -> None:
@@ -243,15 +240,15 @@ def test_objects_that_no_list_names_are_removed(machines: Machines, service: Ser
     assert len(pieces) == sum(kind["files"] for kind in kinds.values())
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(("kubernetes", "--image", "registry.example/a"), 0), (("cron",), 2)])
+@each_case("arguments, code", [(("kubernetes", "--image", "registry.example/a"), 0), (("cron",), 2)])
 def test_a_schedule_names_the_bucket_and_asks_nothing_of_it(
-    commands: Commands, tmp_path: Path, arguments: tuple[str, ...], code: int
+    tmp_path: Path, arguments: tuple[str, ...], code: int
 ) -> None:
     """Which is none here; a machine with a disk is told to take a directory."""
     (tmp_path / "setup.toml").write_text('[audiences.spring]\nsource = "list.csv"\naudience = "dlzxk"\n')
     _write(tmp_path, PEOPLE)
     env = environment(tmp_path, {"AUDIENCEKIT_STATE": "s3://lists/acme", "AUDIENCEKIT_KEY": KEY})
     del env["AUDIENCEKIT_STATE_DIR"]
-    done = commands.run("schedule", arguments[0], "setup.toml", *arguments[1:], env=env, cwd=tmp_path)
+    done = call("schedule", arguments[0], "setup.toml", *arguments[1:], env=env, cwd=tmp_path)
     assert (done.returncode, 'value: "s3://lists/acme"' in done.stdout) == (code, code == 0), done.stderr
     assert KEY not in done.stdout

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, Service
+from tests.calls import call
+from tests.cases import each_case
+from tests.cli.conftest import Run, Service, write_list, write_source
 from tests.moments import PATIENCE_SECONDS
-from tests.processes import COMMAND, PIPE, Commands, environment
+from tests.processes import PIPE, Commands, environment
 
 ROWS = 600
 
@@ -32,10 +33,9 @@ def test_messages_without_a_reader_fail_nothing(
 ) -> None:
     """Everything is sent, through faults that are told. The report is data: a stdout that does not take it is 74."""
     service.order({"fault": 13, "nth": 1, "match": {"path": "*/users"}})
-    source = tmp_path / "list.csv"
-    source.write_text("email\n" + "".join(f"person{number}@example.com\n" for number in range(ROWS)))
+    source = write_list(tmp_path, ROWS)
     process = commands.begin(
-        "upload", str(source), "--audience", service.audience_id, "--json",
+        "upload", source, "--audience", service.audience_id, "--json",
         env=environment(tmp_path / "state", service.env), cwd=tmp_path,
         stdout=closed if stdout_too else PIPE, stderr=closed,
     )  # fmt: skip
@@ -46,17 +46,15 @@ def test_messages_without_a_reader_fail_nothing(
     assert (kept["state"], kept["rows"]["sent"]) == ("complete", ROWS)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("upload", "--help")], ids=" ".join)
-def test_texts_of_the_command_line_itself_are_data_too(
-    commands: Commands, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    """A full disk is told as such, and is no bug."""
-    with open("/dev/full", "wb") as full:
-        process = commands.begin(
-            *arguments, env=environment(tmp_path / "state", {}), cwd=tmp_path, stdout=full.fileno(), stderr=PIPE
-        )
-        _, err = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, err) == (74, "error: stdout cannot be written: No space left on device\n")
+@each_case("arguments", [("--help",), ("--version",), ("upload", "--help"), ("check", "list.csv"), ("runs", "--json")])
+def test_a_full_disk_is_no_bug(commands: Commands, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """It is told as such. Texts of the command line itself are data, too."""
+    write_source(tmp_path, "email\nada@example.com\n")
+    with open("/dev/full", "w") as full:
+        done = commands.run(*arguments, env=environment(tmp_path / "state"), cwd=tmp_path, stdout=full)
+    assert done.returncode == 74
+    assert "error: stdout cannot be written: No space left on device" in done.stderr.splitlines()
+    assert "bug" not in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [("runs", "--json"), ("api",)], ids=" ".join)
@@ -74,11 +72,9 @@ def test_a_letter_that_stdout_does_not_have_is_escaped(tmp_path: Path) -> None:
     """A redirected stdout has the encoding of the system there, and a name may hold any letter."""
     name = "Kündinnen ★ 😀.csv"
     (tmp_path / name).write_text("email\nada@example.com\n")
-    env = environment(tmp_path / "state", {"PYTHONIOENCODING": "cp1252"})
-    found = [
-        subprocess.run([*COMMAND, "check", name, *more], env=env, cwd=tmp_path, capture_output=True, check=True).stdout
-        for more in ((), ("--json",))
-    ]
-    text, document = (one.decode("cp1252") for one in found)
+    env = environment(tmp_path / "state")
+    text, document = (
+        call("check", name, *more, env=env, cwd=tmp_path, encoding="cp1252").stdout for more in ((), ("--json",))
+    )
     assert r"Kündinnen \u2605 \U0001f600.csv" in text
     assert json.loads(document)["sources"][0]["name"] == name

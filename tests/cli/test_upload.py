@@ -11,18 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, Service
-
-
-def _list(tmp_path: Path, text: str) -> str:
-    path = tmp_path / "list.csv"
-    path.write_text(text)
-    return str(path)
+from tests.cli.conftest import Run, Service, write_source
 
 
 def test_upload_report_and_runs_agree(run: Run, service: Service, tmp_path: Path) -> None:
     """One JSON document on stdout, kept and listed; the emulator has the people."""
-    source = _list(tmp_path, "email\nada@example.com\nbo@example.com\nnull\n")
+    source = write_source(tmp_path, "email\nada@example.com\nbo@example.com\nnull\n")
     done = run("upload", source, "--audience", service.audience_id, "--json", **service.env)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -41,7 +35,7 @@ def test_upload_report_and_runs_agree(run: Run, service: Service, tmp_path: Path
 
 def test_the_text_report_ends_with_the_state(run: Run, service: Service, tmp_path: Path) -> None:
     """For people; progress goes to stderr."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_source(tmp_path, "email\nada@example.com\n")
     done = run("upload", source, "--audience", service.audience_id, **service.env)
     assert done.stdout.splitlines()[-1] == "state: complete"
     assert "sending: 1 of 1 requests" in done.stderr
@@ -49,7 +43,7 @@ def test_the_text_report_ends_with_the_state(run: Run, service: Service, tmp_pat
 
 def test_missing_credentials_are_77(run: Run, tmp_path: Path) -> None:
     """They are named before the source is read."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_source(tmp_path, "email\nada@example.com\n")
     done = run("upload", source, "--audience", "abc", AUDIENCEKIT_PROFILE="x", AUDIENCEKIT_ACCOUNT_ID="abc")
     assert done.returncode == 77
     assert "AUDIENCEKIT_CONSUMER_KEY" in done.stderr
@@ -60,7 +54,7 @@ def test_missing_credentials_are_77(run: Run, tmp_path: Path) -> None:
 )
 def test_addresses(run: Run, service: Service, tmp_path: Path, address: str, code: int) -> None:
     """Credentials go to the profile's hosts and loopback only; a service that is not there is 69."""
-    source = _list(tmp_path, "email\nada@example.com\n")
+    source = write_source(tmp_path, "email\nada@example.com\n")
     env = {**service.env, "AUDIENCEKIT_ADS_URL": address}
     done = run("audiences", "list", **env)
     assert done.returncode == code, done.stderr
@@ -70,7 +64,7 @@ def test_addresses(run: Run, service: Service, tmp_path: Path, address: str, cod
 
 def test_a_refusal_is_json_too(run: Run, service: Service, tmp_path: Path) -> None:
     """Programs read why, and the counts, from stdout."""
-    source = _list(tmp_path, "email\nnull\n")
+    source = write_source(tmp_path, "email\nnull\n")
     done = run("upload", source, "--audience", service.audience_id, "--json", **service.env)
     document = json.loads(done.stdout)
     assert (done.returncode, document["state"], document["rows"]["rejected"]) == (3, "refused", 1)

@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit.cli.verify import vectors
 from audiencekit.conformance.rule_sets import RULE_SETS
+from tests.cases import each_case
 from tests.cli.conftest import Run
 
 
@@ -36,7 +37,7 @@ def test_the_json_document_has_the_faults(run: Run, tmp_path: Path) -> None:
     assert document["verdict"] == "wrong"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "words",
     [
         (),
@@ -59,9 +60,9 @@ def test_lists_and_a_program_exclude_each_other(run: Run, words: tuple[str, ...]
     assert done.stderr.startswith("error:")
 
 
-def test_an_expression_is_checked_and_nothing_else_is_said(run: Run) -> None:
+def test_an_expression_is_checked_and_nothing_else_is_said(run_process: Run) -> None:
     """Neither by DuckDB at the end of the process."""
-    done = run("verify", "--sql", "sha256(lower(value))", "--kind", "handle")
+    done = run_process("verify", "--sql", "sha256(lower(value))", "--kind", "handle")
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (3, "verdict: wrong", "")
 
 

@@ -5,23 +5,27 @@ Libraries have configuration files of their own, which they look for there, or s
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.shortened import shortened
+from tests.calls import call
+from tests.processes import environment
 from tests.strace import strace
 
-COMMAND = [sys.executable, "-P", "-m", "audiencekit"]
 LIST = "email,phone\nzz.a@canarymail.com,+12015550123\nzz.b@canarymail.com,+12015550124\n"
 SETTINGS = "audiencekit.toml"
 # A call that names a file, with its directory where that is not the working directory; the working directory itself.
@@ -39,16 +43,16 @@ _EXTRAS = {
     "limiter": ("redis", ("doctor",)),
 }
 _PLAIN = {
-    "csv": ("check", "{list}"),
-    "page": ("check", "{list}", "--html", "{out}/page.html"),
-    "Parquet": ("check", "{parquet}"),
-    "database": ("check", "--from-sql", "sqlite:///{database}", "--sql", "@{sql}"),
-    "prepared": ("prepare", "{list}", "--out", "{out}/prepared"),
-    "doctor": ("doctor",),
-    "runs": ("runs",),
-    "erased people": ("forgotten", "show"),
-    "hash": ("hash", "--kind", "email"),
-    "version": ("--version",),
+    "csv": ("audiencekit", ("check", "{list}")),
+    "page": ("audiencekit", ("check", "{list}", "--html", "{out}/page.html")),
+    "Parquet": ("audiencekit", ("check", "{parquet}")),
+    "database": ("audiencekit", ("check", "--from-sql", "sqlite:///{database}", "--sql", "@{sql}")),
+    "prepared": ("audiencekit", ("prepare", "{list}", "--out", "{out}/prepared")),
+    "doctor": ("audiencekit", ("doctor",)),
+    "runs": ("audiencekit", ("runs",)),
+    "erased people": ("audiencekit", ("forgotten", "show")),
+    "hash": ("audiencekit", ("hash", "--kind", "email")),
+    "version": ("audiencekit", ("--version",)),
 }
 
 
@@ -70,21 +74,80 @@ def places(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.fixture
-def traced(tmp_path: Path) -> Callable[..., tuple[subprocess.CompletedProcess[str], list[tuple[str, str]]]]:
-    """Run a command in an empty working directory; the calls that name a file in there, and the files."""
-    here, trace = tmp_path / "here", tmp_path / "trace"
-    here.mkdir()
+def here(tmp_path: Path) -> Path:
+    """An empty working directory."""
+    directory = tmp_path / "here"
+    directory.mkdir()
+    return directory
+
+
+def test_python_opens_nothing_in_the_working_directory(here: Path, places: dict[str, Path], tmp_path: Path) -> None:
+    """Neither the interpreter nor what is written in Python; programs and libraries in C are traced below."""
+    env = environment(tmp_path / "state")
+    with _python_files() as opened:
+        for name in ("csv", "Parquet", "prepared", "version"):
+            done = call(*(word.format(**places) for word in _PLAIN[name][1]), env=env, cwd=here)
+            assert done.returncode == 0, done.stderr
+    assert opened
+    assert {name for name in opened if not name.startswith("/") or name.startswith(f"{here}/")} <= {SETTINGS}
+
+
+_LISTENERS: list[set[str]] = []
+
+
+@contextmanager
+def _python_files() -> Iterator[set[str]]:
+    """The names of the files that Python opens, or programs that it starts, within the block."""
+    _listen()
+    opened = set[str]()
+    _LISTENERS.append(opened)
+    try:
+        yield opened
+    finally:
+        _LISTENERS.clear()
+
+
+@cache
+def _listen() -> None:
+    """Once for this process: it cannot be undone."""
+    sys.addaudithook(_note_file)
+
+
+def _note_file(event: str, arguments: tuple[Any, ...]) -> None:
+    is_of_file = event in ("open", "os.listdir", "os.scandir", "subprocess.Popen", "sqlite3.connect")
+    if _LISTENERS and is_of_file and isinstance(arguments[0], str | bytes | os.PathLike):  # and no descriptor
+        _LISTENERS[-1].add(os.fsdecode(arguments[0]))
+
+
+# Each of several commands in one process, with their exit codes at the end of stderr.
+ONE_BY_ONE = """
+import json, sys
+from audiencekit import cli
+cli.set_up_own_process()
+codes = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["audiencekit", *words]
+    codes.append(cli._run())
+print("\\n" + json.dumps(codes), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def traced(here: Path, tmp_path: Path) -> Callable[..., tuple[list[int], list[tuple[str, str]]]]:
+    """Run commands there; their exit codes, the calls that name a file in there, and the files."""
+    trace = tmp_path / "trace"
     tracing = strace("-ff", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-e", "signal=none", "-o", str(trace))
 
-    def run(*command: str, **env: str) -> tuple[subprocess.CompletedProcess[str], list[tuple[str, str]]]:
+    def run(commands: list[list[str]], **env: str) -> tuple[list[int], list[tuple[str, str]]]:
         done = subprocess.run(
-            [*tracing, *COMMAND, *command], cwd=here, capture_output=True, text=True, check=False,
-            stdin=subprocess.DEVNULL,
+            [*tracing, sys.executable, "-P", "-c", ONE_BY_ONE, json.dumps(commands)],
+            cwd=here, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
             env={**os.environ, "HOME": str(tmp_path), "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"),
                  "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_EC2_METADATA_DISABLED": "true", **env},
         )  # fmt: skip
+        assert done.returncode == 0, done.stderr
         found = [each for file in trace.parent.glob("trace.*") for each in _found(file.read_text("latin-1"), here)]
-        return done, found
+        return json.loads(done.stderr.splitlines()[-1]), found
 
     return run
 
@@ -113,23 +176,21 @@ def _is_own_start(call: str, line: str) -> bool:
     return call == "execve" and line.rstrip().endswith("= 0") and f'"{sys.executable}"' in line
 
 
-@pytest.mark.parametrize("name", shortened([*_PLAIN, *_EXTRAS], 1))
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [_PLAIN, _EXTRAS], ids=["plain", "extras"])
 def test_nothing_is_opened_in_the_working_directory(
-    name: str, traced: Callable[..., tuple[subprocess.CompletedProcess[str], list[tuple[str, str]]]],
-    places: dict[str, Path],
-) -> None:  # fmt: skip
-    """PATH names it, too: neither a library nor its compiler is looked for there."""
-    package, command = _EXTRAS.get(name, ("audiencekit", _PLAIN.get(name, ())))
-    if find_spec(package) is None:
-        pytest.skip(f"{package} is not installed")
-    path = f":.:{os.environ['PATH']}"
-    done, found = traced(*(word.format(**places) for word in command), PATH=path)
-    assert done.returncode != 1, done.stderr
+    names: dict[str, Any], traced: Callable[..., tuple[list[int], list[tuple[str, str]]]], places: dict[str, Path]
+) -> None:
+    """PATH names it, too: neither a library nor its compiler is looked for there. What is not installed is left out."""
+    installed = {name: command for name, (package, command) in names.items() if find_spec(package)}
+    commands = [[word.format(**places) for word in command] for command in installed.values()]
+    codes, found = traced(commands, PATH=f":.:{os.environ['PATH']}")
+    assert [name for name, code in zip(installed, codes, strict=True) if code == 1] == []
     assert sorted({file for _, file in found} - {SETTINGS}) == []
 
 
 @pytest.mark.slow
-def test_the_trace_sees_a_file_of_a_library(tmp_path: Path, traced: Callable[..., object]) -> None:
+def test_the_trace_sees_a_file_of_a_library(traced: Callable[..., tuple[list[int], list[tuple[str, str]]]]) -> None:
     """The test of the test: the settings are looked for, by a relative name."""
-    _, found = traced("doctor")  # type: ignore[misc]
+    _, found = traced([["doctor"]])
     assert SETTINGS in {file for _, file in found}

@@ -51,9 +51,9 @@ def test_a_program_that_does_not_end_is_ended_with_its_children(tmp_path: Path) 
         "__import__('os').rename(sys.argv[1] + '.new', sys.argv[1])\n"
         "time.sleep(600)"
     )
-    deadline = Deadline(0.5)
+    deadline = Deadline(0.2)
     why = ""
-    while not children.exists():  # on a busy machine half a second is not enough for two interpreters
+    while not children.exists():  # on a busy machine this is not enough for two interpreters
         deadline = Deadline(deadline._seconds * 2)
         why = run_program((sys.executable, "-c", code, str(children)), b"{}", deadline)
     assert why.startswith("the program did not end in time")

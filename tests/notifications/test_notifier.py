@@ -199,7 +199,7 @@ def test_a_notice_that_was_not_delivered_is_told_by_the_next_command(
 ) -> None:
     """It is said, and nothing is raised; the next one delivers the same message."""
     receiver.way = way
-    problems = _tell(settings, receiver, _made(settings, RUN, state="incomplete"), NotFinished("a part"), seconds=1)
+    problems = _tell(settings, receiver, _made(settings, RUN, state="incomplete"), NotFinished("a part"), seconds=0.5)
     assert len(problems) == 1
     assert "night" in problems[0]
     assert "s3cret" not in problems[0]
@@ -216,7 +216,7 @@ def test_a_dead_receiver_is_waited_for_once(settings: Settings, receiver: LocalR
     for number in range(5):
         _made(settings, f"20261120-000000-0000000{number}")
     receiver.way = "silence"
-    _tell(settings, receiver, _made(settings, RUN, state="incomplete"), NotFinished("a part"), seconds=0.5)
+    _tell(settings, receiver, _made(settings, RUN, state="incomplete"), NotFinished("a part"), seconds=0.3)
     assert len(receiver.bodies) == 1
 
 

@@ -6,10 +6,10 @@ import asyncio
 import hashlib
 import json
 import shutil
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator
 
 import audiencekit
 from audiencekit.api import calls
+from audiencekit.api.exchange import Body
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.forgetting import forget_async, resume_erasure_async
 from audiencekit.audiences.erasure.receipt import ErasureStore
@@ -46,28 +47,27 @@ from audiencekit.runs import events
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.erased_people import read_forgotten
 from audiencekit.settings import Settings, load_settings
-
-
-async def _members(emulator: Emulator, audience_id: str) -> list[dict[str, Any]]:
-    def ask() -> Any:
-        with urllib.request.urlopen(f"{emulator.env['AUDIENCEKIT_ADS_URL']}/__members/{audience_id}") as answer:
-            return json.load(answer)["members"]
-
-    members: list[dict[str, Any]] = await asyncio.to_thread(ask)
-    return members
+from tests.audiences.members import members_of
 
 
 @pytest.fixture
 async def audiences(emulator: Emulator, settings: Settings, tmp_path: Path) -> list[str]:
-    """Two audiences with the same four people in them."""
-    source = tmp_path / "people.csv"
-    rows = [f"person{number}@example.org,+4915112345{number:03}" for number in range(4)]
-    source.write_text("\n".join(["email,phone", *rows]) + "\n")
+    """Two audiences with the same four people in them, and their list."""
+    people = [(f"person{number}@example.org", f"+4915112345{number:03}") for number in range(4)]
+    rows = [",".join(person) for person in people]
+    (tmp_path / "people.csv").write_text("\n".join(["email,phone", *rows]) + "\n")
+    users = [{"email": [_sha256(email)], "phone_number": [_sha256(phone)]} for email, phone in people]
+    params = {"users": users, "expires_at": f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"}
+    body = Body([json.dumps([{"operation_type": "Update", "params": params}]).encode()])
     async with open_client(settings) as client:
         other = (await client.create_custom_audience(name="Other")).data["id"]
-    for audience_id in (emulator.audience_id, other):
-        await upload_async(source, audience=audience_id, settings=settings)
+        for audience_id in (emulator.audience_id, other):
+            await client.send_users(audience_id, body, records=len(people))
     return [emulator.audience_id, other]
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 async def test_people_leave_every_audience(emulator: Emulator, settings: Settings, audiences: list[str]) -> None:
@@ -76,7 +76,7 @@ async def test_people_leave_every_audience(emulator: Emulator, settings: Setting
     assert (receipt.state, receipt.asked, receipt.remembered) == ("complete", 2, True)
     assert receipt.forms == {"email": 1, "phone_number": 2}
     for audience_id in audiences:
-        assert len(await _members(emulator, audience_id)) == 2
+        assert len(await members_of(emulator, audience_id)) == 2
     forgotten = read_forgotten(settings.state_dir, settings.key)
     assert forgotten is not None
     assert len(forgotten) == 3
@@ -89,7 +89,7 @@ async def test_a_stale_file_does_not_bring_them_back(
     """Whatever is planned from it leaves them out, counts them, and says so; in hashes, too. A Delete is sent."""
     await forget_async(["person1@example.org", "0151 12345002"], country="DE", settings=settings)
     source, hashed = tmp_path / "people.csv", tmp_path / "hashed.csv"
-    digests = [hashlib.sha256(f"person{number}@example.org".encode()).hexdigest() for number in range(4)]
+    digests = [_sha256(f"person{number}@example.org") for number in range(4)]
     hashed.write_text("\n".join(["email", *digests]) + "\n")
     plan = check(source, settings=settings)
     prepared = prepare(source, out=tmp_path / "out", settings=settings)
@@ -97,7 +97,7 @@ async def test_a_stale_file_does_not_bring_them_back(
     again = await upload_async(hashed, audience=audiences[0], hashed=["email"], settings=settings)
     assert [one.rows.suppressed for one in (plan, prepared, report, again)] == [2, 2, 2, 1]
     assert all(any("erased with `forget`" in note for note in one.notes) for one in (plan, prepared, report, again))
-    keys = {key for member in await _members(emulator, audiences[0]) for key in member["keys"].get("email", [])}
+    keys = {key for member in await members_of(emulator, audiences[0]) for key in member["keys"].get("email", [])}
     assert keys == {digests[0], digests[2], digests[3]}
     deleted = await upload_async(source, audience=audiences[1], operation="delete", settings=settings)
     assert (deleted.rows.sent, deleted.rows.suppressed) == (4, 0)
@@ -147,7 +147,7 @@ async def test_a_person_who_was_never_sent_is_confirmed_as_well(
     receipt = await forget_async(["stranger@example.org"], settings=settings)
     assert receipt.state == "complete"
     assert any("even if the person was never in the audience" in note for note in receipt.notes)
-    assert len(await _members(emulator, audiences[0])) == 4
+    assert len(await members_of(emulator, audiences[0])) == 4
 
 
 async def test_people_of_a_source(emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_people_of_a_source(emulator: Emulator, settings: Settings, audien
     source.write_text('{"mail": "person0@example.org"}\n{"mail": "person3@example.org"}\n')
     receipt = await forget_async(source=source, columns={"email": "mail"}, settings=settings)
     assert (receipt.asked, receipt.identifiers) == (2, {"email": 2})
-    assert len(await _members(emulator, audiences[1])) == 2
+    assert len(await members_of(emulator, audiences[1])) == 2
 
 
 async def test_an_erasure_that_ended_early_is_finished_by_the_same_input(
@@ -167,11 +167,11 @@ async def test_an_erasure_that_ended_early_is_finished_by_the_same_input(
     held = TargetLock(settings.state_dir, settings.require_account(), Target.audience(audiences[1]), "20261121-1")
     with held, pytest.raises(NotFinished, match="1 of 2 audiences confirmed"):
         await forget_async(lines, settings=settings)
-    assert len(await _members(emulator, audiences[1])) == 4
+    assert len(await members_of(emulator, audiences[1])) == 4
     (erasure_id,) = ErasureStore(settings.state_dir).ids()
     receipt = await forget_async(lines[::-1], settings=settings)
     assert (receipt.erasure_id, receipt.state) == (erasure_id, "complete")
-    assert len(await _members(emulator, audiences[1])) == 2
+    assert len(await members_of(emulator, audiences[1])) == 2
 
 
 async def test_an_erasure_that_ended_early_is_finished_without_its_input(
@@ -183,7 +183,7 @@ async def test_an_erasure_that_ended_early_is_finished_without_its_input(
         await forget_async(["person1@example.org"], settings=settings)
     receipt = await resume_erasure_async("forget-", settings=replace(settings, account_id=None))
     assert receipt.state == "complete"
-    assert len(await _members(emulator, audiences[0])) == 3
+    assert len(await members_of(emulator, audiences[0])) == 3
     assert await resume_erasure_async(receipt.erasure_id, settings=settings) == receipt
 
 
@@ -257,7 +257,7 @@ async def test_an_erasure_does_not_wait_for_longer_than_its_caller_does(
     shutil.rmtree(settings.state_dir / "limiter", ignore_errors=True)  # it holds the pause that the service asked for
     receipt = await resume_erasure_async(caught.value.document["erasure_id"], settings=settings)
     assert receipt.state == "complete"
-    assert [len(await _members(emulator, audience)) for audience in audiences] == [3, 3]
+    assert [len(await members_of(emulator, audience)) for audience in audiences] == [3, 3]
 
 
 async def test_a_service_that_names_paths_leads_nowhere(
@@ -315,7 +315,7 @@ async def test_the_people_of_a_data_frame(emulator: Emulator, settings: Settings
     """As from a file."""
     frame = pa.table({"email": ["person1@example.org", "person2@example.org"]})
     assert (await forget_async(source=frame, settings=settings)).asked == 2
-    assert len(await _members(emulator, audiences[0])) == 2
+    assert len(await members_of(emulator, audiences[0])) == 2
 
 
 async def test_an_interruption_while_people_are_read_sends_nothing(settings: Settings, audiences: list[str]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.pipeline import upload_async
 from audiencekit.process.crash_points import ERASURE_POINTS
 from audiencekit.settings import Settings
+from tests.audiences.members import members_of
 from tests.crashes.killing import Driver
 from tests.shortened import shortened
 
@@ -62,12 +61,4 @@ async def test_whatever_ended_it_the_same_command_finishes_it(
     assert len(list(settings.state_dir.glob("erasures/forget-*"))) == 1
     assert list(settings.state_dir.rglob("keys.sealed")) == []
     for audience_id in (emulator.audience_id, other):
-        assert await _count(emulator, audience_id) == PEOPLE - 2
-
-
-async def _count(emulator: Emulator, audience_id: str) -> int:
-    def ask() -> int:
-        with urllib.request.urlopen(f"{emulator.env['AUDIENCEKIT_ADS_URL']}/__members/{audience_id}") as answer:
-            return len(json.load(answer)["members"])
-
-    return await asyncio.to_thread(ask)
+        assert len(await members_of(emulator, audience_id)) == PEOPLE - 2

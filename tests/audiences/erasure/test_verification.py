@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import json
-import urllib.request
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,10 +29,8 @@ from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.state.keys import find_state_key
+from tests.audiences.members import members_of
 from tests.runs.begun import EndsAfter
-
-# --- Erased people leave the snapshot of an audience under sync ---
-
 
 # --- Whether an erased person still stands in a file; those that a kill leaves are in tests/crashes ---
 
@@ -68,15 +64,6 @@ async def _verify(settings: Settings, *sources: Path) -> dict[str, Any]:
 async def test_nothing_was_erased(settings: Settings) -> None:
     found = await _verify(settings)
     assert (found["verified"], found["memory"]["state"], found["files"]) == (True, "none", [])
-
-
-async def test_an_erasure_leaves_no_one(emulator: Emulator, settings: Settings, source: Path) -> None:
-    await sync_async(source, audience=emulator.audience_id, settings=settings)
-    await forget_async(PEOPLE[1:2], settings=settings)
-    found = await _verify(settings)
-    assert found["verified"]
-    assert found["erasures"] == {"complete": 1, "unfinished": [], "changed": []}
-    assert _files(found) == [("snapshot", 5, 0)]
 
 
 async def test_a_snapshot_that_an_import_has_met(emulator: Emulator, settings: Settings, source: Path) -> None:
@@ -152,15 +139,15 @@ async def test_a_spool_that_a_killed_purge_has_left(emulator: Emulator, settings
     assert (await _verify(settings))["verified"]
 
 
-PEOPLE_SNAPSHOTS = 6
+# --- Erased people leave the snapshot of an audience under sync ---
 
 
-async def _synced(settings: Settings, audience_id: str, tmp_path: Path) -> SnapshotStore:
-    source = tmp_path / "people.csv"
-    source.write_text("email\n" + "".join(f"person{number}@example.org\n" for number in range(PEOPLE_SNAPSHOTS)))
-    await sync_async(source, audience=audience_id, settings=settings)
+@pytest.fixture
+async def store(emulator: Emulator, settings: Settings, source: Path) -> SnapshotStore:
+    """Of the audience, which was synced."""
+    await sync_async(source, audience=emulator.audience_id, settings=settings)
     key = find_state_key(settings.state_dir, settings.key)
-    return SnapshotStore(settings.state_dir, settings.require_account(), audience_id, key)
+    return SnapshotStore(settings.state_dir, settings.require_account(), emulator.audience_id, key)
 
 
 def _facts(store: SnapshotStore) -> SnapshotFacts:
@@ -168,69 +155,55 @@ def _facts(store: SnapshotStore) -> SnapshotFacts:
         return snapshot.facts
 
 
-async def _members(emulator: Emulator) -> int:
-    def ask() -> int:
-        with urllib.request.urlopen(
-            f"{emulator.env['AUDIENCEKIT_ADS_URL']}/__members/{emulator.audience_id}"
-        ) as answer:
-            return len(json.load(answer)["members"])
-
-    return await asyncio.to_thread(ask)
-
-
-async def test_a_renewal_does_not_bring_them_back(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
-    """Neither the audience nor the snapshot has them any more."""
-    store = await _synced(settings, emulator.audience_id, tmp_path)
-    assert _facts(store).members == PEOPLE_SNAPSHOTS
+async def test_a_renewal_does_not_bring_them_back(emulator: Emulator, settings: Settings, store: SnapshotStore) -> None:
+    """Neither the audience nor the snapshot has them any more; an erasure of others leaves it as it is."""
+    before = _facts(store)
+    await forget_async(["handle=stranger"], settings=settings)
+    assert (_facts(store).serial, before.members) == (before.serial, len(PEOPLE))
     await forget_async(["person1@example.org", "handle=stranger"], settings=settings)
-    assert _facts(store).members == PEOPLE_SNAPSHOTS - 1
+    assert _facts(store).members == len(PEOPLE) - 1
+    found = await _verify(settings)
+    assert (found["verified"], found["erasures"]["complete"]) == (True, 2)
+    assert _files(found) == [("snapshot", len(PEOPLE) - 1, 0)]
     await renew_async(audience=emulator.audience_id, before="400d", ttl_days=395, settings=settings)
-    assert await _members(emulator) == PEOPLE_SNAPSHOTS - 1
+    assert len(await members_of(emulator, emulator.audience_id)) == len(PEOPLE) - 1
 
 
-async def test_a_stale_source_does_not_bring_them_back(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
+async def test_a_stale_source_does_not_bring_them_back(
+    emulator: Emulator, settings: Settings, source: Path, store: SnapshotStore
+) -> None:
     """A sync of it leaves them out, and has nothing to send."""
-    store = await _synced(settings, emulator.audience_id, tmp_path)
     await forget_async(["person1@example.org"], settings=settings)
-    source, keywords = tmp_path / "people.csv", {"audience": emulator.audience_id, "settings": settings}
+    keywords = {"audience": emulator.audience_id, "settings": settings}
     plan = await asyncio.to_thread(plan_sync, source, **keywords)  # type: ignore[arg-type]
     assert (plan.rows.suppressed, plan.requests) == (1, 0)
     report = await sync_async(source, **keywords)  # type: ignore[arg-type]
     assert (report.rows.suppressed, report.requests_planned) == (1, 0)
     assert any("erased with `forget`" in note for note in report.notes)
-    assert (_facts(store).members, await _members(emulator)) == (PEOPLE_SNAPSHOTS - 1, PEOPLE_SNAPSHOTS - 1)
+    assert _facts(store).members == len(await members_of(emulator, emulator.audience_id)) == len(PEOPLE) - 1
 
 
-async def test_others_leave_it_as_it_is(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
-    """It is written anew only when a member in it was erased; without a snapshot none is made."""
-    store = await _synced(settings, emulator.audience_id, tmp_path)
-    serial = _facts(store).serial
-    await forget_async(["stranger@example.org"], settings=settings)
-    assert _facts(store).serial == serial
-
-
-async def test_deleted_members_leave_the_files_as_well(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
+async def test_deleted_members_leave_the_files_as_well(
+    emulator: Emulator, settings: Settings, source: Path, store: SnapshotStore
+) -> None:
     """A deleted person stays in the snapshot for some days, but not after an erasure."""
-    store = await _synced(settings, emulator.audience_id, tmp_path)
-    source = tmp_path / "people.csv"
     source.write_text("".join(line for line in source.read_text().splitlines(True) if "person1" not in line))
     await sync_async(source, audience=emulator.audience_id, settings=settings)
     assert (store.directory / RECENT).exists()
-    assert _facts(store).members == PEOPLE_SNAPSHOTS - 1
+    assert _facts(store).members == len(PEOPLE) - 1
     await forget_async(["person1@example.org"], settings=settings)
     assert not (store.directory / RECENT).exists()
     forgotten = read_forgotten(settings.state_dir, settings.key)
     assert forgotten is not None
     with contextlib.closing(store.open()) as snapshot:
-        assert snapshot.facts.members == PEOPLE_SNAPSHOTS - 1
+        assert snapshot.facts.members == len(PEOPLE) - 1
         stored = [batch for part in range(PARTS) for batch in snapshot.stored(part)]
-    assert sum(batch.unwrap().num_rows for batch in stored) == PEOPLE_SNAPSHOTS - 1
+    assert sum(batch.unwrap().num_rows for batch in stored) == len(PEOPLE) - 1
     assert not any(forgotten.holds_any(batch).any() for batch in stored)
 
 
-async def test_one_that_cannot_be_trusted_stays(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
+async def test_one_that_cannot_be_trusted_stays(settings: Settings, store: SnapshotStore) -> None:
     """Nothing is sent from it, and the erasure is complete all the same."""
-    store = await _synced(settings, emulator.audience_id, tmp_path)
     path = store.directory / SNAPSHOT
     path.write_bytes(path.read_bytes()[:-9])
     receipt = await forget_async(["person1@example.org"], settings=settings)

@@ -24,10 +24,6 @@ from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Person
 TAGGER = Tagger()
 
 
-class Killed(BaseException):
-    """Ends a run in the middle, without clean-up."""
-
-
 def members(days: Mapping[Person, int]) -> HashedRecords:
     """MEMBER_SCHEMA, each with its day."""
     rows = [{"day": day, "email": _hashes(mail), "handle": _hashes(name)} for (mail, name), day in days.items()]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -19,6 +21,7 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.process.crash_points import set_hook
 from audiencekit.reporting.report import Report
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import SYNC, Moment
@@ -31,6 +34,10 @@ Person = tuple[str, str]  # a number for the email and one for the handle; eithe
 
 ACCOUNT, AUDIENCE = "18ce54d4x5t", "1a2b"
 FINE, LOST, NEVER, LATE = "fine", "applied, answer lost", "never arrived", "applied late"
+
+
+class Killed(BaseException):
+    """Ends a run in the middle, without clean-up."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +139,31 @@ class Owner:
         self.settings: Settings = load_settings({}, directory=self.directory, state_dir=self.directory / "state")
         self.settings = replace(self.settings, account_id=ACCOUNT, concurrency=1)
 
+    def copied(self, directory: Path) -> Owner:
+        """The same owner in another directory: what several tests begin with is synced once."""
+        shutil.copytree(self.directory / "state", directory / "state")
+        other = Owner(directory, copy.deepcopy(self.service))
+        other.clock.time = self.clock.time
+        return other
+
     def step(self, *_: Any, **__: Any) -> None:
         """Progress."""
 
     def tell(self, message: str) -> None:
         self.told.append(message)
+
+    async def sync_until(self, point: str | None, people: Sequence[Person], *, rebuild: bool = False) -> None:
+        """One run of `sync`, which is killed at this point."""
+
+        def kill(passed: str) -> None:
+            if passed == point:
+                raise Killed
+
+        set_hook(kill)
+        try:
+            await self.sync(people, rebuild=rebuild)
+        finally:
+            set_hook(None)
 
     async def sync(
         self, people: Sequence[Person], *, allow_shrink: float = 1.0, rebuild: bool = False, **keywords: Any

@@ -16,25 +16,44 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.audiences.sync.run import HeldSnapshot, settle_previous_run
 from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.errors import AudiencekitError, Bug, SnapshotRefused
-from audiencekit.process.crash_points import SYNC_POINTS, set_hook
+from audiencekit.process.crash_points import SYNC_POINTS
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import joined_members
 from audiencekit.snapshots.store import RECENT, SERIAL, SNAPSHOT, SnapshotStore
 from audiencekit.state.keys import find_state_key
-from tests.audiences.sync.people import Killed, store
-from tests.audiences.sync.service import AUDIENCE, FINE, LATE, LOST, NEVER, Entry, Owner, Person, entries_of
+from tests.audiences.sync.people import store
+from tests.audiences.sync.service import AUDIENCE, FINE, LATE, LOST, NEVER, Entry, Killed, Owner, Person, entries_of
 
 # --- The snapshot under the lock of a run: opened and judged, or refused before anything is sent ---
 
 PEOPLE = [(str(number), str(number)) for number in range(12)]
 
 
-@pytest.fixture
-async def owner(tmp_path: Path) -> Owner:
-    """Ten people are members."""
-    owner = Owner(tmp_path)
-    await owner.sync(PEOPLE[:10])
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Owner:
+    owner = Owner(tmp_path_factory.mktemp("synced"))
+    asyncio.run(owner.sync(PEOPLE[:10]))
     return owner
+
+
+@pytest.fixture
+def owner(synced: Owner, tmp_path: Path) -> Owner:
+    """Ten people are members."""
+    return synced.copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def killed(synced: Owner, tmp_path_factory: pytest.TempPathFactory) -> Owner:
+    owner = synced.copied(tmp_path_factory.mktemp("killed"))
+    with pytest.raises(Killed):
+        asyncio.run(owner.sync_until("before snapshot", PEOPLE[:11]))
+    return owner
+
+
+@pytest.fixture
+def killed_owner(killed: Owner, tmp_path: Path) -> Owner:
+    """The last run put one more in, and was killed before it was in the snapshot."""
+    return killed.copied(tmp_path)
 
 
 def _held(owner: Owner, stack: ExitStack, *, rebuild: bool = False) -> HeldSnapshot:
@@ -76,23 +95,12 @@ def test_the_first_sync_says_that_others_are_unknown(tmp_path: Path) -> None:
     assert [note for note in notes if "first sync" in note and "stay until" in note] == list(notes) != []
 
 
-async def test_an_interrupted_run_is_settled_first_and_said(owner: Owner) -> None:
+def test_an_interrupted_run_is_settled_first_and_said(killed_owner: Owner) -> None:
     """A member of it that no one knows would stay for ever."""
-
-    def kill(passed: str) -> None:
-        if passed == "before snapshot":
-            raise Killed
-
-    set_hook(kill)
-    try:
-        with pytest.raises(Killed):
-            await owner.sync(PEOPLE[:11])
-    finally:
-        set_hook(None)
-    found, notes = _opened(owner)
+    found, notes = _opened(killed_owner)
     assert found == entries_of(PEOPLE[:11])
     assert "interrupted" in notes[0]
-    assert _opened(owner) == (entries_of(PEOPLE[:11]), ())
+    assert _opened(killed_owner) == (entries_of(PEOPLE[:11]), ())
 
 
 async def test_one_that_is_not_the_last_is_refused(owner: Owner) -> None:
@@ -169,80 +177,55 @@ async def test_the_stack_closes_the_snapshot(owner: Owner) -> None:
 NOW = datetime.fromtimestamp(1_795_000_000, UTC)
 
 
-@pytest.fixture
-async def settling_owner(tmp_path: Path) -> Owner:
-    """Whose last run put one more in, and was killed before it was in the snapshot."""
-    settling_owner = Owner(tmp_path)
-    await settling_owner.sync(PEOPLE[:10])
-    await _killed(settling_owner, "before snapshot")
-    return settling_owner
+def _store(owner: Owner) -> SnapshotStore:
+    return store(owner.settings.state_dir)
 
 
-async def _killed(settling_owner: Owner, point: str) -> None:
-    def kill(passed: str) -> None:
-        if passed == point:
-            raise Killed
-
-    set_hook(kill)
-    try:
-        with pytest.raises(Killed):
-            await settling_owner.sync(PEOPLE[:11])
-    finally:
-        set_hook(None)
+def _settle(owner: Owner) -> bool:
+    state = owner.settings.state_dir
+    return settle_previous_run(_store(owner), state, find_state_key(state, None), NOW)
 
 
-def _store(settling_owner: Owner) -> SnapshotStore:
-    return store(settling_owner.settings.state_dir)
-
-
-def _settle(settling_owner: Owner) -> bool:
-    state = settling_owner.settings.state_dir
-    return settle_previous_run(_store(settling_owner), state, find_state_key(state, None), NOW)
-
-
-def _settling_members(settling_owner: Owner) -> tuple[int, int]:
+def _count(owner: Owner) -> tuple[int, int]:
     """How many there are, and how many of them in doubt."""
-    with closing(_store(settling_owner).open()) as snapshot:
+    with closing(_store(owner).open()) as snapshot:
         return snapshot.facts.members, snapshot.facts.doubtful
 
 
-async def test_confirmed_changes_come_into_the_snapshot_once(settling_owner: Owner) -> None:
+def test_confirmed_changes_come_into_the_snapshot_once(killed_owner: Owner) -> None:
     """Then nothing is left."""
-    assert _settling_members(settling_owner) == (10, 0)
-    assert _settle(settling_owner)
-    assert _settling_members(settling_owner) == (11, 0)
-    assert not _store(settling_owner).changes_path.exists()
-    assert not _settle(settling_owner)
+    assert _count(killed_owner) == (10, 0)
+    assert _settle(killed_owner)
+    assert _count(killed_owner) == (11, 0)
+    assert not _store(killed_owner).changes_path.exists()
+    assert not _settle(killed_owner)
 
 
-async def test_changes_in_the_snapshot_already_are_only_removed(settling_owner: Owner) -> None:
+async def test_changes_in_the_snapshot_already_are_only_removed(owner: Owner) -> None:
     """The kill came between the snapshot and the removal."""
-    assert _settle(settling_owner)
-    await settling_owner.sync(PEOPLE[:10])
-    await _killed(settling_owner, "before removal")
-    assert _settling_members(settling_owner) == (11, 0)
-    assert _settle(settling_owner)
-    assert _settling_members(settling_owner) == (11, 0)
+    with pytest.raises(Killed):
+        await owner.sync_until("before removal", PEOPLE[:11])
+    assert _count(owner) == (11, 0)
+    assert _settle(owner)
+    assert _count(owner) == (11, 0)
 
 
-async def test_without_a_journal_everything_is_in_doubt(settling_owner: Owner) -> None:
+def test_without_a_journal_everything_is_in_doubt(killed_owner: Owner) -> None:
     """Which requests left is no longer known."""
-    for journal in (settling_owner.settings.state_dir / "runs").glob("*/journal*"):
+    for journal in (killed_owner.settings.state_dir / "runs").glob("*/journal*"):
         journal.unlink()
-    assert _settle(settling_owner)
-    assert _settling_members(settling_owner) == (11, 1)
+    assert _settle(killed_owner)
+    assert _count(killed_owner) == (11, 1)
 
 
-@pytest.mark.parametrize(("fate", "members"), [(NEVER, (11, 1)), (LOST, (11, 1))])
-async def test_a_request_in_doubt_is_a_member_in_doubt(tmp_path: Path, fate: str, members: tuple[int, int]) -> None:
+@pytest.mark.parametrize("fate", [NEVER, LOST])
+async def test_a_request_in_doubt_is_a_member_in_doubt(owner: Owner, fate: str) -> None:
     """Whatever became of it."""
-    settling_owner = Owner(tmp_path)
-    await settling_owner.sync(PEOPLE[:10])
-    settling_owner.service.fates = [fate]
+    owner.service.fates = [fate]
     with pytest.raises(Bug):
-        await settling_owner.sync(PEOPLE[:11])
-    _settle(settling_owner)
-    assert _settling_members(settling_owner) == members
+        await owner.sync(PEOPLE[:11])
+    _settle(owner)
+    assert _count(owner) == (11, 1)
 
 
 def _flip(store: SnapshotStore) -> None:
@@ -255,74 +238,58 @@ def _remove_snapshot(store: SnapshotStore) -> None:
 
 
 @pytest.mark.parametrize("damage", [_flip, _remove_snapshot])
-async def test_files_that_do_not_belong_together_are_refused(
-    settling_owner: Owner, damage: Callable[[SnapshotStore], None]
+def test_files_that_do_not_belong_together_are_refused(
+    killed_owner: Owner, damage: Callable[[SnapshotStore], None]
 ) -> None:
     """And nothing is changed by it."""
-    damage(_store(settling_owner))
+    damage(_store(killed_owner))
     with pytest.raises(SnapshotRefused):
-        _settle(settling_owner)
-    assert _store(settling_owner).changes_path.exists()
+        _settle(killed_owner)
+    assert _store(killed_owner).changes_path.exists()
 
 
-@pytest.mark.parametrize(("days", "is_there"), [(6, True), (8, False)])
-async def test_deleted_members_leave_the_files_without_any_change(tmp_path: Path, days: int, is_there: bool) -> None:
+async def test_deleted_members_leave_the_files_without_any_change(owner: Owner) -> None:
     """The first sync after a week writes every member anew, although it has nothing to send."""
-    settling_owner = Owner(tmp_path)
-    await settling_owner.sync(PEOPLE)
-    await settling_owner.sync(PEOPLE[1:])
-    assert (recent := _store(settling_owner).directory / RECENT).exists()
-    settling_owner.clock.time += days * 86_400
-    settling_owner.service.log.clear()
-    await settling_owner.sync(PEOPLE[1:])
-    assert not settling_owner.service.log
-    assert recent.exists() is is_there
-    assert _settling_members(settling_owner) == (11, 0)
+    await owner.sync(PEOPLE[1:10])
+    owner.service.log.clear()
+    recent = _store(owner).directory / RECENT
+    is_there = [recent.exists()]
+    for days in (6, 2):
+        owner.clock.time += days * 86_400
+        await owner.sync(PEOPLE[1:10])
+        is_there.append(recent.exists())
+    assert is_there == [True, True, False]
+    assert not owner.service.log
+    assert _count(owner) == (9, 0)
 
 
 # --- However runs end, and whatever becomes of their requests: the next sync that completes leaves the audience
 # exact
 #
-# SYNC_EXAMPLES raises the number of histories (6) for a longer run.
+# SYNC_EXAMPLES raises the number of histories (3) for a longer run.
 
-EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "3"))
 
 NUMBERS = st.sampled_from(["", "0", "1", "2", "3", "4"])
-PEOPLE_SNAPSHOTRUN = st.lists(st.tuples(NUMBERS, NUMBERS).filter(any), min_size=1, max_size=7, unique=True)
+LISTS = st.lists(st.tuples(NUMBERS, NUMBERS).filter(any), min_size=1, max_size=7, unique=True)
 FATES = st.lists(st.sampled_from([FINE, FINE, LOST, NEVER, LATE]), max_size=4)
-STEPS = st.lists(st.tuples(PEOPLE_SNAPSHOTRUN, FATES, st.sampled_from([None, *SYNC_POINTS])), min_size=1, max_size=4)
+STEPS = st.lists(st.tuples(LISTS, FATES, st.sampled_from([None, *SYNC_POINTS])), min_size=1, max_size=4)
 
 
-class SnapshotrunKilled(BaseException):
-    """Ends a run in the middle, without clean-up."""
-
-
-@pytest.fixture
-def snapshotrun_owner(tmp_path: Path) -> Owner:
-    return Owner(tmp_path)
-
-
-async def _attempt(snapshotrun_owner: Owner, people: list[Person], fates: list[str], point: str | None) -> bool:
+async def _attempt(owner: Owner, people: list[Person], fates: list[str], point: str | None) -> bool:
     """Whether one sync completed that is killed at `point`, if it comes there."""
-
-    def kill(passed: str) -> None:
-        if passed == point:
-            raise SnapshotrunKilled
-
-    snapshotrun_owner.service.fates = list(fates)
-    set_hook(kill)
+    owner.service.fates = list(fates)
     try:
-        await snapshotrun_owner.sync(people)
-    except (AudiencekitError, SnapshotrunKilled):
+        await owner.sync_until(point, people)
+    except (AudiencekitError, Killed):
         return False
     finally:
-        set_hook(None)
-        snapshotrun_owner.service.fates = []
+        owner.service.fates = []
     return True
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(STEPS, PEOPLE_SNAPSHOTRUN)
+@given(STEPS, LISTS)
 def test_the_audience_ends_as_the_last_source(
     steps: list[tuple[list[Person], list[str], str | None]], last: list[Person]
 ) -> None:
@@ -330,106 +297,107 @@ def test_the_audience_ends_as_the_last_source(
 
     async def live() -> None:
         with TemporaryDirectory() as directory:
-            snapshotrun_owner = Owner(Path(directory))
+            owner = Owner(Path(directory))
             for people, fates, point in steps:
-                if await _attempt(snapshotrun_owner, people, fates, point):
-                    snapshotrun_owner.service.arrive_late()
-                    assert set(snapshotrun_owner.service.entries) == entries_of(people)
-            await snapshotrun_owner.sync(last)
-            snapshotrun_owner.service.arrive_late()
-            assert set(snapshotrun_owner.service.entries) == entries_of(last)
-            requests = len(snapshotrun_owner.service.log)
-            await snapshotrun_owner.sync(last)
-            assert len(snapshotrun_owner.service.log) == requests, "there was nothing left to send"
+                if await _attempt(owner, people, fates, point):
+                    owner.service.arrive_late()
+                    assert set(owner.service.entries) == entries_of(people)
+            await owner.sync(last)
+            owner.service.arrive_late()
+            assert set(owner.service.entries) == entries_of(last)
+            requests = len(owner.service.log)
+            await owner.sync(last)
+            assert len(owner.service.log) == requests, "there was nothing left to send"
 
     asyncio.run(live())
 
 
-async def test_confirmed_changes_are_not_sent_again(snapshotrun_owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_confirmed_changes_are_not_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a run that ended early, only the rest is."""
+    owner = Owner(tmp_path)
     _small_requests(monkeypatch)
     people = [(str(number), str(number)) for number in range(30)]
-    snapshotrun_owner.service.fates = [FINE, FINE, NEVER]
+    owner.service.fates = [FINE, FINE, NEVER]
     with pytest.raises(Bug):
-        await snapshotrun_owner.sync(people)
-    sent = set().union(*(users for _, users in snapshotrun_owner.service.log))
-    snapshotrun_owner.service.log.clear()
-    report = await snapshotrun_owner.sync(people)
-    again = set().union(*(users for _, users in snapshotrun_owner.service.log))
+        await owner.sync(people)
+    sent = set().union(*(users for _, users in owner.service.log))
+    owner.service.log.clear()
+    report = await owner.sync(people)
+    again = set().union(*(users for _, users in owner.service.log))
     assert sent
     assert again == entries_of(people) - sent
     assert report.rows.unchanged == len(sent)
 
 
-async def test_a_request_in_doubt_is_waited_for_before_its_opposite(snapshotrun_owner: Owner) -> None:
+async def test_a_request_in_doubt_is_waited_for_before_its_opposite(owner: Owner) -> None:
     """A late Update must not put back who was taken out since."""
-    await snapshotrun_owner.sync([("1", ""), ("2", "")])
-    snapshotrun_owner.service.fates = [LATE]
+    owner.service.fates = [LATE]
     with pytest.raises(Bug):
-        await snapshotrun_owner.sync([("1", ""), ("2", ""), ("3", "")])
-    assert not snapshotrun_owner.clock.waited
-    await snapshotrun_owner.sync([("1", ""), ("2", "")])
-    assert snapshotrun_owner.clock.waited == 900
-    assert any(message.startswith("waiting 900 s") for message in snapshotrun_owner.told)
-    assert set(snapshotrun_owner.service.entries) == entries_of([("1", ""), ("2", "")])
+        await owner.sync(PEOPLE[:11])
+    assert not owner.clock.waited
+    await owner.sync(PEOPLE[:10])
+    assert owner.clock.waited == 900
+    assert any(message.startswith("waiting 900 s") for message in owner.told)
+    assert set(owner.service.entries) == entries_of(PEOPLE[:10])
 
 
-async def test_a_request_in_doubt_that_is_only_repeated_waits_for_nothing(snapshotrun_owner: Owner) -> None:
+async def test_a_request_in_doubt_that_is_only_repeated_waits_for_nothing(owner: Owner) -> None:
     """The same Update once more cannot be undone by the first."""
-    snapshotrun_owner.service.fates = [LATE]
+    owner.service.fates = [LATE]
     with pytest.raises(Bug):
-        await snapshotrun_owner.sync([("1", "")])
-    await snapshotrun_owner.sync([("1", "")])
-    assert not snapshotrun_owner.clock.waited
+        await owner.sync(PEOPLE[:11])
+    await owner.sync(PEOPLE[:11])
+    assert not owner.clock.waited
 
 
-async def test_a_run_of_another_day_needs_no_wait(snapshotrun_owner: Owner) -> None:
+async def test_a_run_of_another_day_needs_no_wait(owner: Owner) -> None:
     """A quarter of an hour after it was last in doubt, nothing can be applied any more."""
-    await snapshotrun_owner.sync([("1", ""), ("2", "")])
-    snapshotrun_owner.service.fates = [NEVER]
+    owner.service.fates = [NEVER]
     with pytest.raises(Bug):
-        await snapshotrun_owner.sync([("1", ""), ("2", ""), ("3", "")])
-    snapshotrun_owner.clock.time += 86_400
-    await snapshotrun_owner.sync([("1", ""), ("2", "")])
-    assert not snapshotrun_owner.clock.waited
+        await owner.sync(PEOPLE[:11])
+    owner.clock.time += 86_400
+    await owner.sync(PEOPLE[:10])
+    assert not owner.clock.waited
 
 
-async def test_updates_come_before_deletes(snapshotrun_owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_updates_come_before_deletes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that no member of both the old and the new list is missing at any moment."""
+    owner = Owner(tmp_path)
     _small_requests(monkeypatch)
     old = [(str(number), str(number)) for number in range(40)]
     new = [(str(number), str(number)) for number in range(20, 60)]
-    await snapshotrun_owner.sync(old)
+    await owner.sync(old)
     shared = entries_of(old) & entries_of(new)
 
     def watch() -> None:
-        live = set(snapshotrun_owner.service.entries)
+        live = set(owner.service.entries)
         assert shared <= live
         assert live >= entries_of(new) or live >= entries_of(old)
 
-    snapshotrun_owner.service.watch = watch
-    snapshotrun_owner.service.log.clear()
-    await snapshotrun_owner.sync(new)
-    verbs = [verb for verb, _ in snapshotrun_owner.service.log]
+    owner.service.watch = watch
+    owner.service.log.clear()
+    await owner.sync(new)
+    verbs = [verb for verb, _ in owner.service.log]
     assert verbs == sorted(verbs, reverse=True)
     assert set(verbs) == {"Update", "Delete"}
-    assert set(snapshotrun_owner.service.entries) == entries_of(new)
+    assert set(owner.service.entries) == entries_of(new)
 
 
-async def test_a_wider_key_set_never_empties_the_audience(snapshotrun_owner: Owner) -> None:
+async def test_a_wider_key_set_never_empties_the_audience(tmp_path: Path) -> None:
     """When every person gets one key more, all entries change; they do so a small share at a time."""
+    owner = Owner(tmp_path)
     numbers = [str(number) for number in range(60)]
-    await snapshotrun_owner.sync([(number, "") for number in numbers])
+    await owner.sync([(number, "") for number in numbers])
     fewest = 60
 
     def watch() -> None:
         nonlocal fewest
-        fewest = min(fewest, len(snapshotrun_owner.service.entries))
+        fewest = min(fewest, len(owner.service.entries))
 
-    snapshotrun_owner.service.watch = watch
-    await snapshotrun_owner.sync([(number, number) for number in numbers])
+    owner.service.watch = watch
+    await owner.sync([(number, number) for number in numbers])
     assert fewest >= 60 * 0.9
-    assert set(snapshotrun_owner.service.entries) == entries_of((number, number) for number in numbers)
+    assert set(owner.service.entries) == entries_of((number, number) for number in numbers)
 
 
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:

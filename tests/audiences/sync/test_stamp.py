@@ -1,10 +1,11 @@
 """Several state directories and one audience: only the one that changed it last goes on without a word.
 
-STAMP_HISTORIES raises the number of histories (15) for a longer run, such as 500; STAMP_FIRST is the first seed.
+STAMP_HISTORIES raises the number of histories (6) for a longer run, such as 500; STAMP_FIRST is the first seed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import shutil
@@ -19,7 +20,7 @@ from audiencekit.audiences.sync.stamp import STAMP
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.ads_session import mark_upload
 from audiencekit.errors import AudiencekitError, RequestRefused, SnapshotRefused, TemporarilyUnavailable
-from audiencekit.process.crash_points import SYNC_POINTS, set_hook
+from audiencekit.process.crash_points import SYNC_POINTS
 from tests.audiences.sync.service import (
     ACCOUNT,
     AUDIENCE,
@@ -28,6 +29,7 @@ from tests.audiences.sync.service import (
     LOST,
     NEVER,
     Entry,
+    Killed,
     Owner,
     Person,
     Service,
@@ -36,13 +38,9 @@ from tests.audiences.sync.service import (
 from tests.shortened import shortened
 from tests.virtualtime import VirtualClock
 
-FIRST, HISTORIES = int(os.environ.get("STAMP_FIRST", "0")), int(os.environ.get("STAMP_HISTORIES", "15"))
+FIRST, HISTORIES = int(os.environ.get("STAMP_FIRST", "0")), int(os.environ.get("STAMP_HISTORIES", "6"))
 POLICY = RetryPolicy(clock=VirtualClock(), randomness=random.Random(1))
 PEOPLE: list[Person] = [(str(number), "") for number in range(12)]
-
-
-class Killed(BaseException):
-    """Ends a run in the middle."""
 
 
 @dataclass
@@ -89,7 +87,7 @@ class Histories:
         before, was_last = self._state(), place.version == self._version
         is_whole = rebuild or not place.is_under_sync
         try:
-            await _sync_until(place.owner, people, point, rebuild=rebuild)
+            await place.owner.sync_until(point, people, rebuild=rebuild)
         except SnapshotRefused:
             assert not was_last or place.is_half_rebuilt, "it was refused although it was the last"
             assert self._state() == before, "it was refused after something had changed"
@@ -147,18 +145,6 @@ class Histories:
         return self._service.description, len(self._service.log)
 
 
-async def _sync_until(owner: Owner, people: list[Person], point: str | None, *, rebuild: bool) -> None:
-    def kill(passed: str) -> None:
-        if passed == point:
-            raise Killed
-
-    set_hook(kill)
-    try:
-        await owner.sync(people, rebuild=rebuild)
-    finally:
-        set_hook(None)
-
-
 @pytest.mark.parametrize("seed", shortened(range(FIRST, FIRST + HISTORIES), 1))
 async def test_only_who_was_last_goes_on_without_a_word(tmp_path: Path, seed: int) -> None:
     """Through kills, lost answers, uploads from elsewhere, and older copies of state directories."""
@@ -167,17 +153,35 @@ async def test_only_who_was_last_goes_on_without_a_word(tmp_path: Path, seed: in
 
 @pytest.fixture
 def owners(tmp_path: Path) -> tuple[Owner, Owner]:
-    """Two machines and one audience."""
-    service, directories = Service(), (tmp_path / "one", tmp_path / "two")
-    for directory in directories:
-        directory.mkdir()
-    return Owner(directories[0], service), Owner(directories[1], service)
+    """Two machines and one audience, which neither has synced."""
+    return _beside(Owner(_made(tmp_path / "one")), tmp_path)
 
 
-async def test_machines_by_turns(owners: tuple[Owner, Owner]) -> None:
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Owner:
+    owner = Owner(tmp_path_factory.mktemp("synced"))
+    asyncio.run(owner.sync(PEOPLE[:5]))
+    return owner
+
+
+@pytest.fixture
+def one_has_synced(synced: Owner, tmp_path: Path) -> tuple[Owner, Owner]:
+    """Two machines and an audience of five, by the first one."""
+    return _beside(synced.copied(_made(tmp_path / "one")), tmp_path)
+
+
+def _beside(first: Owner, directory: Path) -> tuple[Owner, Owner]:
+    return first, Owner(_made(directory / "two"), first.service)
+
+
+def _made(directory: Path) -> Path:
+    directory.mkdir()
+    return directory
+
+
+async def test_machines_by_turns(one_has_synced: tuple[Owner, Owner]) -> None:
     """The second one is refused, and so is the first after a rebuild by the second."""
-    first, second = owners
-    await first.sync(PEOPLE[:5])
+    first, second = one_has_synced
     with pytest.raises(SnapshotRefused, match="another machine") as caught:
         await second.sync(PEOPLE[2:7])
     assert "`rebuild=True`" in caught.value.hint
@@ -197,10 +201,9 @@ async def test_the_text_that_people_wrote_stays(owners: tuple[Owner, Owner]) -> 
     assert described.count("[") == 1
 
 
-async def test_a_lost_stamp_is_told(owners: tuple[Owner, Owner]) -> None:
+async def test_a_lost_stamp_is_told(one_has_synced: tuple[Owner, Owner]) -> None:
     """Another program has overwritten it; the sync goes on and stamps anew."""
-    first, _ = owners
-    await first.sync(PEOPLE[:5])
+    first, _ = one_has_synced
     first.service.description = "for the spring"
     report = await first.sync(PEOPLE[:6])
     assert any("does not bear the stamp" in note for note in report.notes)
@@ -211,30 +214,28 @@ async def test_a_first_stamp_that_was_cut_short_is_told(owners: tuple[Owner, Own
     """It may have been there, and another program may have overwritten it since."""
     first, second = owners
     with pytest.raises(Killed):
-        await _sync_until(first, PEOPLE[:5], "after stamp", rebuild=False)
+        await first.sync_until("after stamp", PEOPLE[:5])
     await second.sync(PEOPLE[2:7], rebuild=True)
     first.service.description = "for the spring"
     report = await first.sync(PEOPLE[:6])
     assert any("does not bear the stamp" in note for note in report.notes)
 
 
-async def test_a_kill_hides_no_lost_stamp(owners: tuple[Owner, Owner]) -> None:
+async def test_a_kill_hides_no_lost_stamp(one_has_synced: tuple[Owner, Owner]) -> None:
     """The next sync gives, once, the warning that a killed sync could not give."""
-    first, _ = owners
-    await first.sync(PEOPLE[:5])
+    first, _ = one_has_synced
     first.service.description = "for the spring"
     with pytest.raises(Killed):
-        await _sync_until(first, PEOPLE[:6], "before changes", rebuild=False)
+        await first.sync_until("before changes", PEOPLE[:6])
     told = [
         any("does not bear the stamp" in note for note in (await first.sync(PEOPLE[:size])).notes) for size in (7, 8)
     ]
     assert told == [True, False]
 
 
-async def test_an_upload_between_is_told(owners: tuple[Owner, Owner]) -> None:
+async def test_an_upload_between_is_told(one_has_synced: tuple[Owner, Owner]) -> None:
     """The upload says so, and so does the next sync, which is refused when people were taken out."""
-    first, second = owners
-    await first.sync(PEOPLE[:5])
+    first, second = one_has_synced
     await mark_upload(first.service, AUDIENCE, POLICY, second.tell, removes=False)  # type: ignore[arg-type]
     assert "stay until their entries expire" in second.told[-1]
     assert any("an upload has put people in" in note for note in (await first.sync(PEOPLE[:6])).notes)
@@ -293,23 +294,23 @@ async def test_an_answer_without_the_stamp_ends_no_doubt_about_it(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("service", "word"), [(Silent, "show"), (Without, "show"), (Closed, "let us write"), (Forgetful, "keep what")]
+    ("service", "word", "sizes"),
+    [(Silent, "show", [5, 6]), (Without, "show", [5]), (Closed, "let us write", [5, 6]), (Forgetful, "keep what", [5])],
 )
 async def test_a_service_without_descriptions_keeps_no_sync_back(
-    tmp_path: Path, service: type[Service], word: str
+    tmp_path: Path, service: type[Service], word: str, sizes: list[int]
 ) -> None:
     """It is told each time that another machine would not be noticed."""
     owner = Owner(tmp_path, service())
-    for size in (5, 6):
+    for size in sizes:
         report = await owner.sync(PEOPLE[:size])
         assert [word in note for note in report.notes if "another machine" in note] == [True]
         assert set(owner.service.entries) == entries_of(PEOPLE[:size])
 
 
-async def test_damaged_stamps_are_refused(owners: tuple[Owner, Owner]) -> None:
+async def test_damaged_stamps_are_refused(one_has_synced: tuple[Owner, Owner]) -> None:
     """And a rebuild is the way on."""
-    first, _ = owners
-    await first.sync(PEOPLE[:5])
+    first, _ = one_has_synced
     path = first.directory / "state" / "snapshots" / f"{ACCOUNT}-{AUDIENCE}" / STAMP
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
     with pytest.raises(SnapshotRefused):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -45,14 +46,19 @@ async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
         return await opened.carry_out(planner, Unlimited())
 
 
-@pytest.fixture
-async def owner(tmp_path: Path) -> Owner:
-    """Whose audience has five members that expire in 20 days, and seven that do so in a year."""
-    owner = Owner(tmp_path)
-    await owner.sync(LATER, ttl_days=365)
-    await owner.sync(SOON + LATER, ttl_days=20)
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Owner:
+    owner = Owner(tmp_path_factory.mktemp("synced"))
+    asyncio.run(owner.sync(LATER, ttl_days=365))
+    asyncio.run(owner.sync(SOON + LATER, ttl_days=20))
     owner.service.log.clear()
     return owner
+
+
+@pytest.fixture
+def owner(synced: Owner, tmp_path: Path) -> Owner:
+    """Whose audience has five members that expire in 20 days, and seven that do so in a year."""
+    return synced.copied(tmp_path)
 
 
 def _sent(owner: Owner) -> tuple[set[str], set[Entry]]:

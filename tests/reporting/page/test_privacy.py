@@ -104,7 +104,7 @@ def neighbours(people: Counter[Person]) -> Iterator[Counter[Person]]:
 @given(people=LISTS)
 @example(people=Counter({(VALID, BLANK, SENT): 3, (VALID, BLANK, THERE): 2_934, LOST[0]: 63}))
 @example(people=Counter({(VALID, BLANK, SENT): 850, LOST[0]: 20, LOST[1]: 3}))
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(7), deadline=None)
 def test_a_hidden_count_of_a_list_could_be_another_one(
     people: Counter[Person], told_by: Callable[[dict[str, Any]], str]
 ) -> None:
