@@ -28,10 +28,10 @@ UNITS = [
     *("é", "é.", "é@", "ö-", "\u200b", "a\u200b", "１", "\u3002", "\x01", "\t"),
     *("a\u0301", "\u0301\u0327", "\u0315\u0300\u05ae"),  # marks that have an order
 ]
-SHORTER, LONGER = 2_000, 8_000
+SHORTER, LONGER = 1_000, 4_000
 SQUARE = (LONGER // SHORTER) ** 2
 ALLOWED = SQUARE * 5 / 8  # in between: as many times as long takes as many times the time, and some more
-UNSEEN_SECONDS = 0.002  # too little for a ratio to say anything; the square of LONGER takes a hundred times as long
+UNSEEN_SECONDS = 0.002  # too little for a ratio to say anything; the square of LONGER takes far longer
 
 
 def _normalize(kind: Kind, text: str) -> object:

@@ -36,7 +36,7 @@ def _texts(values: dict[Kind, list[int]]) -> dict[Kind, list[str]]:
     return {kind: [f"{kind} {number}" for number in numbers] for kind, numbers in values.items()}
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(VALUES, VALUES, st.data())
 def test_the_identifiers_of_then_are_found_among_those_of_now(
     hashed_records: Make, now: dict[Kind, list[int]], others: dict[Kind, list[int]], data: st.DataObject

@@ -38,7 +38,7 @@ PEOPLE = st.lists(
 )
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PEOPLE, st.integers(0, 5), st.integers(1, 9))
 def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list[str]]], first: int, of: int) -> None:
     """Also of a slice, whose offsets do not begin with 0; and it says as much of every value as the records do.
@@ -95,7 +95,7 @@ def _tags(records: HashedRecords, tagger: Tagger) -> list[bytes]:
     return [tag.tobytes() for tag in tags_of_sets(records, tagger)]
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(KEY_SETS)
 def test_tags_are_equal_exactly_when_key_sets_are(hashed_records: Make, key_sets: list[dict[Kind, list[str]]]) -> None:
     """Whatever the order of keys, over all kinds, and for slices of a batch as well."""
@@ -148,7 +148,7 @@ def _hashes(sha256: Callable[[str], str], *texts: str) -> pa.Array:
     return hash_array(np.frombuffer(bytes.fromhex("".join(map(sha256, texts))), dtype=np.uint8).reshape(-1, 32))
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(KEY_SETS, st.integers(0, 12), st.integers(0, 12))
 def test_sets_are_tagged_alike_without_kernels(
     hashed_records: Make, key_sets: list[dict[Kind, list[str]]], start: int, count: int

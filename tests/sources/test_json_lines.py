@@ -266,7 +266,7 @@ def test_objects_written_by_json_are_read(record: dict[str, Any], is_ascii: bool
         assert texts_of(found, key, line) == (value if value is None or isinstance(value, str) else str(value))
 
 
-@settings(max_examples=examples(500), deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(
     lines=st.lists(
         (LINE | CHANGED | PARTS | PARTS.map("{{{}}}".format)).map(str.encode)
@@ -294,7 +294,7 @@ def test_kernels_read_objects_as_python_reads_them(lines: list[bytes]) -> None:
             assert values
 
 
-@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(LINE, max_size=12), batch_rows=st.integers(1, 5))
 def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines: list[str], batch_rows: int) -> None:
     """Whatever stands in a line; also across batches."""
