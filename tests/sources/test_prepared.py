@@ -67,14 +67,8 @@ def test_a_prepared_file_says_what_its_columns_are(tmp_path: Path, rows_of: Rows
         pa.array([ANN.encode(), BOB.encode()]),
     ],
     ids=[
-        "text",
-        "large text",
-        "dictionary",
-        "large list",
-        "list with a null",
-        "bytes",
-        "lists of bytes",
-        "text as bytes",
+        *("text", "large text", "dictionary", "large list", "list with a null"),
+        *("bytes", "lists of bytes", "text as bytes"),
     ],
 )
 def test_a_kind_is_text_or_bytes_or_lists_of_these(tmp_path: Path, rows_of: Rows, column: Any) -> None:

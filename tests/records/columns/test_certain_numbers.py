@@ -77,21 +77,8 @@ def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
 def test_cells_of_several_lines_are_decided(sign: str) -> None:
     """As the definition does, whatever stands in the lines."""
     parts = [
-        "+14155550132",
-        "0151 1234567",
-        "'",
-        "=",
-        '="',
-        '"',
-        "tel:",
-        "P: ",
-        "x1",
-        ".0",
-        "-1,0",
-        "##",
-        "n/a",
-        "é",
-        "١.٠",
+        *("+14155550132", "0151 1234567", "'", "=", '="', '"', "tel:", "P: ", "x1", ".0", "-1,0", "##", "n/a"),
+        *("é", "١.٠"),
     ]
     cells = [before + sign + behind for before in parts for behind in parts]
     cells += [f"{front}{cell}" for cell in cells for front in ("'", "tel:", "=")]
@@ -157,25 +144,8 @@ def test_numbers_behind_two_zeros_are_those_of_the_definition() -> None:
 
 
 PIECES = [
-    "+",
-    "~",
-    "00",
-    "0",
-    "1",
-    "49",
-    "44",
-    "7911",
-    "151",
-    "415",
-    "123456",
-    "555",
-    "0132",
-    " ",
-    "-",
-    "(",
-    ")",
-    ".",
-    "/",
+    *("+", "~", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")"),
+    *(".", "/"),
 ]
 
 

@@ -152,13 +152,8 @@ def test_every_character_at_every_place(number: str, differing: Callable[..., li
 def test_tildes_that_are_punctuation(differing: Callable[..., list[int]]) -> None:
     """Behind two digits and a plus, or before more than an extension has; the others are left."""
     texts = [
-        "+95~92661752",
-        "+687~75.12.34",
-        "+49 30~9018-20",
-        "+49~3090182012",
-        "+49 30~901820",
-        "030~901820",
-        "+1~~2",
+        *("+95~92661752", "+687~75.12.34", "+49 30~9018-20", "+49~3090182012"),
+        *("+49 30~901820", "030~901820", "+1~~2"),
     ]
     rows = [(text, "DE") for text in texts]
     decisions = decide_phone_numbers(*_column(rows), DEFAULT_RULES)
