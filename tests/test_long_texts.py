@@ -18,6 +18,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.records.records import codes_of, likely_kinds
 from audiencekit.sources.columns.header import compare_key, is_header
 from audiencekit.sources.columns.vocabulary import is_showable
+from tests.cases import each_case
 from tests.shortened import shortened
 
 # A text is a head, a unit again and again, and a tail that spoils it. These are what the patterns consist of.
@@ -96,7 +97,7 @@ def test_four_times_the_length_takes_no_sixteen_times_the_time(name: str, heads:
     assert slow == []
 
 
-@pytest.mark.parametrize(("power", "is_square"), [(1, False), (2, True), (3, True)])
+@each_case("power, is_square", [(1, False), (2, True), (3, True)])
 def test_the_square_of_the_length_is_seen(power: int, is_square: bool) -> None:
     """The test of the test, by a clock that goes on as a rule of this power of the length would let it."""
     now = 0.0

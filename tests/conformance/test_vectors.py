@@ -81,8 +81,8 @@ def test_the_stored_vectors_are_those_that_are_generated() -> None:
     assert others == [list(line) for line in vectors() if line[0] != "phone_number"]
 
 
-@pytest.mark.parametrize(
-    ("rule_set", "text", "expected"),
+@each_case(
+    "rule_set, text, expected",
     [
         ("uid2", "JaneSaoirse+Work@gmail.com", None),  # its name could be a person's: it is not among the vectors
         ("x", "ada@example.com", "ada@example.com"),

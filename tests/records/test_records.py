@@ -208,7 +208,7 @@ def test_faults_of_the_source_are_rejections_in_row_order(text_batch: Make) -> N
     assert (prepared.tally.rows_read, prepared.tally.records, prepared.tally.rows_rejected) == (4, 1, 3)
 
 
-@pytest.mark.parametrize("operation_type", ["Update", "Delete"])
+@each_case("operation_type", ["Update", "Delete"])
 def test_without_a_column_the_operation_is_that_of_the_run(text_batch: Make, operation_type: str) -> None:
     """Every record carries it."""
     (record,) = _records(_prepare(text_batch((Kind.HANDLE, ["a"])), operation_type))
@@ -302,7 +302,7 @@ def _each_way(texts: Any, kind: Kind, countries: Any, monkeypatch: pytest.Monkey
     return found
 
 
-@pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)
+@each_case("kind", NAMES)
 def test_declared_hashes_are_not_hashed_again(kind: Kind) -> None:
     """A column of hashes is for the rule of hashes, whatever its kind."""
     column = MappedColumn(kind=kind, position=0, name="values", hashed=True)

@@ -16,6 +16,7 @@ from audiencekit.records.record_bits import Bools
 from audiencekit.selection.key_sets import KeyMemory, KeySets
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.selection import Selection
+from tests.cases import each_case
 from tests.examples import examples
 
 Records = Callable[..., HashedRecords]
@@ -69,8 +70,8 @@ def test_the_same_hash_of_another_kind_is_no_duplicate(hashed_records: Records, 
     assert _select(records, memory_chunks(), mixed=False).chosen == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("verbs", "chosen", "duplicates", "superseded"),
+@each_case(
+    "verbs, chosen, duplicates, superseded",
     [
         ("UD", [1], 0, 1),
         ("DU", [1], 0, 1),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
@@ -86,6 +85,6 @@ def test_a_text_of_others_is_no_proof(proof: str | None) -> None:
     assert RowProofs(KEY).row_of(proof) is None
 
 
-@pytest.mark.parametrize("row", [1, 13, 10**15])
+@each_case("row", [1, 13, 10**15])
 def test_a_proof_is_of_its_row(row: int) -> None:
     assert RowProofs(KEY).row_of(f" {RowProofs(KEY).of(row)} ") == row

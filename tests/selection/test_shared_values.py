@@ -29,6 +29,7 @@ from audiencekit.selection.tag_arrays import TAG
 from audiencekit.selection.tags import Tagger, slots_of
 from audiencekit.selection.value_counts import COUNTER_BITS
 from audiencekit.selection.without_shared_values import find_sharing_rows, without_values
+from tests.cases import each_case
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -106,8 +107,8 @@ def test_people_are_counted_exactly(
     assert shared.people == max((number for number in numbers.values() if number > most), default=0)
 
 
-@pytest.mark.parametrize(
-    ("people", "number"),
+@each_case(
+    "people, number",
     [
         ([{Kind.EMAIL: [text], Kind.PHONE_NUMBER: ["p"]} for text in "abcdef"], 6),
         ([{Kind.EMAIL: ["a"], Kind.PHONE_NUMBER: ["p"]}] * 6, 1),
@@ -115,7 +116,6 @@ def test_people_are_counted_exactly(
         ([{Kind.EMAIL: list("abcdef"[:size]), Kind.PHONE_NUMBER: ["p"]} for size in range(1, 7)], 1),
         ([{Kind.EMAIL: ["a", text], Kind.PHONE_NUMBER: ["p"]} for text in "bcdefg"], 6),
     ],
-    ids=["six people", "one person, six rows", "nothing beside it", "each a part of the next", "all share another"],
 )
 def test_a_person_is_counted_by_the_keys_beside_a_value(
     hashed_records: Make, memory_chunks: Store, people: list[Person], number: int

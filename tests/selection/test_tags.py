@@ -20,6 +20,7 @@ from audiencekit.selection.shared_values import candidates_at, candidates_in_rec
 from audiencekit.selection.tag_arrays import TAG
 from audiencekit.selection.tags import TaggedRows, Tagger, slots_of, tags_of_sets, tags_with
 from audiencekit.state.keys import SubKey
+from tests.cases import each_case
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -62,11 +63,7 @@ def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list
         assert sorted(pairs.parts.tolist()) == sorted(pairs_of_records.parts.tolist())
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [[7], [7, 8, 10, 15], [7, 10_000], [7, 9, 8], [7, 7], [2**40, 2**40 + 3], []],
-    ids=lambda rows: f"{len(rows)} rows",
-)
+@each_case("rows", [[7], [7, 8, 10, 15], [7, 10_000], [7, 9, 8], [7, 7], [2**40, 2**40 + 3], []])
 def test_rows_come_back(hashed_records: Make, rows: list[int]) -> None:
     """Whether most of them have a record, few, or none; and where they do not ascend."""
     batch = hashed_records(*[("Update", {Kind.EMAIL: ["a"]})] * len(rows)).unwrap()
@@ -114,7 +111,7 @@ def test_tags_of_another_run_are_others(hashed_records: Make) -> None:
     assert _tags(records, Tagger()) != _tags(records, Tagger())
 
 
-@pytest.mark.parametrize(("key", "used"), [(SubKey(bytes(32)), range(16)), (None, [*range(8), *range(12, 16)])])
+@each_case("key, used", [(SubKey(bytes(32)), range(16)), (None, [*range(8), *range(12, 16)])])
 def test_tags_have_128_bits(hashed_records: Make, key: SubKey | None, used: Sequence[int]) -> None:
     """All of them in use: every bit is set in some of a thousand tags, and clear in some. In one run 96 are."""
     records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{n}"]}) for n in range(1_000)))

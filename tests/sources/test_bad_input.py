@@ -141,7 +141,7 @@ def test_declared_encodings_hold_across_blocks(
     assert faults == [{"row": rows + 1, "column": None, "reason": "encoding"}]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data",
     ["é@example.com,1\n".encode("latin-1"), "é@example.com,1\n".encode("cp1252"), "あ@x.jp,1\n".encode("shift_jis")],
 )
@@ -153,7 +153,7 @@ def test_no_encoding_is_guessed(open_bytes: Open, data: bytes) -> None:
     assert "`encoding=" in caught.value.hint
 
 
-@pytest.mark.parametrize("lines", [1, 2, 3])
+@each_case("lines", [1, 2, 3])
 def test_lines_before_the_header_are_no_names(open_bytes: Open, lines: int) -> None:
     """Above names that say nothing, a title ends in a refusal, not in people of the wrong column."""
     title = b"".join(b"Export of the spring campaign %d\n" % n for n in range(lines))
@@ -163,7 +163,7 @@ def test_lines_before_the_header_are_no_names(open_bytes: Open, lines: int) -> N
     assert "`header_row=N`" in caught.value.hint
 
 
-@pytest.mark.parametrize("size", [100, 5_000_000])
+@each_case("size", [100, 5_000_000])
 def test_zeros_are_not_another_encoding(open_bytes: Open, size: int) -> None:
     """A packed file of nothing but NUL has no line; that is what is said."""
     told = ""
@@ -194,7 +194,7 @@ def test_devices_are_no_files(path: str) -> None:
         list(open_source(path, SourceOptions()).batches())
 
 
-@pytest.mark.parametrize("name", ["people.csv", "people.csv.gz", "people.jsonl"])
+@each_case("name", ["people.csv", "people.csv.gz", "people.jsonl"])
 def test_a_file_that_changes_while_it_is_read_is_refused(write: Write, name: str) -> None:
     """Appended to, after the look or in the middle of the pass; whatever its format."""
     line = b'{"email":"a@example.com"}\n' if name.endswith("jsonl") else b"a@example.com,x\n"

@@ -19,6 +19,7 @@ from audiencekit.settings import load_settings
 from audiencekit.sources.csv import csv_file
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 CHILDREN = [
@@ -66,7 +67,7 @@ def test_others_are_told_and_filled_on_demand(open_bytes: Open) -> None:
     assert _countries(open_bytes(_lines(names, CHILDREN), puts_in=True, fill_down=(country,))) == EXPECTED
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rows",
     [
         [("A", "Germany", "a"), ("B", "", "b"), ("C", "", "c"), ("D", "France", "d")],

@@ -68,13 +68,12 @@ def test_cards(lines: list[str], found: dict[str, Any]) -> None:
         assert all(_read(data, piece) == expected for piece in (1, 2, 5, 1 << 20))
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
+@each_case(
+    "data, words",
     [
         (_card("EMAIL:a@b.example") + b"BEGIN:VCARD\r\nEMAIL:c@d.example\r\n", "has no end"),
         (_card("EMAIL:a@b.example") + b"c@d.example\r\n", "between the vCards"),
     ],
-    ids=["cut off", "text between"],
 )
 def test_refused(data: bytes, words: str) -> None:
     """A person could be lost."""

@@ -52,7 +52,7 @@ def test_numbers_under_other_rules(rules: Rules) -> None:
     assert differing_numbers(rows, rules) == []
 
 
-@pytest.mark.parametrize("size", [pa.int8(), pa.uint16(), pa.int64()], ids=str)
+@each_case("size", [pa.int8(), pa.uint16(), pa.int64()])
 def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
     """The places in a dictionary of countries may be numbers of any size."""
     few = [(text, "DE" if number % 3 else None) for number, (text, _) in enumerate(rows)]
@@ -65,7 +65,7 @@ def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
     assert (hashes == expected_hashes)[codes == VALID].all()
 
 
-@pytest.mark.parametrize("sign", [" ", "/"])
+@each_case("sign", [" ", "/"])
 def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
     """Around the sizes from which two groups of digits are two numbers."""
     sizes = [(first, second) for first in range(5, 12) for second in range(5, 12)]

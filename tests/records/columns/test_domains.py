@@ -193,7 +193,7 @@ def test_those_that_are_taken(good: set[str], bad: set[str], at_once: int) -> No
     assert list(accepted(letters, lambda some: bad.isdisjoint(some), at_once=at_once)) == sorted(good - bad)
 
 
-@pytest.mark.parametrize(("bad", "questions"), [("", 4), ("a", 4 + 2 * 4)])
+@each_case("bad, questions", [("", 4), ("a", 4 + 2 * 4)])
 def test_few_are_asked(bad: str, questions: int) -> None:
     """One question for many letters, and two for each halving around one that is refused."""
     asked = 0

@@ -104,7 +104,7 @@ def test_null_and_blank_are_empty() -> None:
     assert decisions.normalized.null_count == 5
 
 
-@pytest.mark.parametrize("count", [0, 1])
+@each_case("count", [0, 1])
 def test_short_columns(count: int) -> None:
     """Columns without values, and with nothing but null, give columns of their length."""
     decisions = decide_emails(pa.array([None] * count, pa.string()))

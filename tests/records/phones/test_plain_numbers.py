@@ -54,7 +54,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("plus", [True, False])
+@each_case("plus", [True, False])
 def test_written_rows(*, plus: bool) -> None:
     """Each written row has its own calling code and digits, and the others are null."""
     texts, written, dropped, codes, expected = zip(*ROWS, strict=True)
@@ -69,7 +69,7 @@ def test_written_rows(*, plus: bool) -> None:
     assert column.to_pylist() == [text and ("+" if plus else "") + text for text in expected]
 
 
-@pytest.mark.parametrize("count", [0, 3])
+@each_case("count", [0, 3])
 def test_nothing_written(count: int) -> None:
     """Without a row that is written all are null."""
     zeros = np.zeros(count, dtype=np.int32)
@@ -132,7 +132,7 @@ def test_same_as_definition_for_any_text(differing: Callable[..., list[int]], ro
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
 
 
-@pytest.mark.parametrize("country", [None, "US", "GB"])
+@each_case("country", [None, "US", "GB"])
 def test_same_as_definition_in_public_corpora(
     country: str | None, corpus_texts: list[str], differing: Callable[..., list[int]]
 ) -> None:
@@ -141,7 +141,7 @@ def test_same_as_definition_in_public_corpora(
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
 
 
-@pytest.mark.parametrize("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
+@each_case("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
 def test_every_character_at_every_place(number: str, differing: Callable[..., list[int]]) -> None:
     """One foreign character at any place of a number is judged as the definition does."""
     signs = [*map(chr, range(128)), *"\xa0\xad\u2003\u2010\u2015\u2212\u200b\u3000ー－．／（）［］～＋９٩é"]
@@ -183,7 +183,7 @@ def _ways(tables: Any, start: int, most: int) -> list[str]:
     return random.Random(len(texts)).sample(texts, min(most, len(texts)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rules",
     [
         Rules(phone_form="digits"),
@@ -297,7 +297,7 @@ def test_null_and_blank_are_empty() -> None:
     assert decisions.normalized.null_count == 5
 
 
-@pytest.mark.parametrize("count", [0, 1])
+@each_case("count", [0, 1])
 def test_short_columns(count: int) -> None:
     """Columns without values, and with nothing but null, give columns of their length."""
     empty = pa.array([None] * count, pa.string())

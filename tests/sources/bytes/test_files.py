@@ -133,7 +133,7 @@ def test_a_replaced_file_is_refused_at_opening(write: Write) -> None:
         file.open()
 
 
-@pytest.mark.parametrize("change", ["append", "touch", "replace", "pipe"])
+@each_case("change", ["append", "touch", "replace", "pipe"])
 def test_a_change_while_reading_is_refused(write: Write, change: str) -> None:
     """Size, time, inode and being a regular file at all are looked at again."""
     path = write(b"abc")

@@ -18,6 +18,7 @@ from audiencekit.sources.bytes.files import RegularFile
 from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 from tests.listforms import COMPRESSIONS, FORMATS, zipped
 
 Write = Callable[..., Path]
@@ -154,8 +155,8 @@ def test_a_file_that_changes_while_it_is_held_is_refused(write: Write) -> None:
     assert not other.exists()
 
 
-@pytest.mark.parametrize(
-    ("names", "is_read"),
+@each_case(
+    "names, is_read",
     [
         (["../../etc/people.csv"], True),
         (["/people.csv"], True),
