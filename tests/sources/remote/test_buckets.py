@@ -17,26 +17,18 @@ import pytest
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.bytes.files import RawFile
 from audiencekit.sources.files import parts_of
-from audiencekit.sources.remote import remote_file
 from audiencekit.sources.remote.addresses import SourceAddress, open_address
 from audiencekit.sources.remote.remote_file import Patience
 from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
-from tests.sources.remote.reading import read_whole
+from tests.sources.remote.reading import LARGE, PIECE_BYTES, read_whole
 from tests.sources.remote.webserver import Manner, serving
 
 pytest.importorskip("obstore", reason="obstore is not installed")
+pytestmark = pytest.mark.usefixtures("small_pieces")
 BUCKET = "exports"
-PIECE_BYTES = 131_072  # a sixteenth of the usual size
-LARGE = b"".join(b"person%07d@example.com\n" % number for number in range(3 * PIECE_BYTES // 26 + 1))
 NO_ADDRESS = {"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_PROFILE", "AWS_SESSION_TOKEN"}
-
-
-@pytest.fixture(autouse=True)
-def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PIECE_BYTES", "_BEGINNING_BYTES"):
-        monkeypatch.setattr(remote_file, name, PIECE_BYTES)
 
 
 @pytest.fixture(scope="module")
