@@ -26,9 +26,7 @@ def test_names_are_kept_by_account(tmp_path: Path) -> None:
     assert KnownAudiences(tmp_path, None).names() == {}
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"rubbish", b"[]", b'{"acc1": 7}', b'{"acc1": {"h1": 7, "../x": "y"}}', b"\xff"]
-)
+@each_case("content", [b"", b"rubbish", b"[]", b'{"acc1": 7}', b'{"acc1": {"h1": 7, "../x": "y"}}', b"\xff"])
 def test_rubbish_is_not_known(tmp_path: Path, content: bytes) -> None:
     """And does not stay."""
     (tmp_path / FILE).write_bytes(content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from audiencekit.sources.csv import csv_file as delimited
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from tests.cases import each_case
+from tests.shortened import shortened
 
 Write = Callable[..., Path]
 Open = Callable[..., Source]
@@ -104,6 +106,10 @@ def test_the_answer_is_known_and_the_same_twice(
     assert expected in (None, quick)
 
 
+SHORT = [("\r\n", 7), ("\n", 4_096), ("\r", 7)]
+BLOCKS = [*SHORT, *(pair for pair in product(["\n", "\r\n", "\r"], [7, 4_096]) if pair not in SHORT)]
+
+
 @pytest.mark.parametrize(
     ("encoding", "letter", "broken"),
     [
@@ -115,8 +121,7 @@ def test_the_answer_is_known_and_the_same_twice(
         ("utf-8", "é€😀", b"\xc0\xaf"),
     ],
 )
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("block_bytes", [7, 4096])
+@pytest.mark.parametrize(("end", "block_bytes"), shortened(BLOCKS, len(SHORT)))
 def test_declared_encodings_hold_across_blocks(
     open_bytes: Open,
     monkeypatch: pytest.MonkeyPatch,

@@ -91,7 +91,7 @@ def test_a_row_that_cannot_be_read_ends_its_group(open_bytes: Open, monkeypatch:
     assert _countries(source) == [*EXPECTED, "Spain", "", "France"]
 
 
-@pytest.mark.parametrize("form", ["xlsx", "ndjson", "parquet"])
+@each_case("form", ["xlsx", "ndjson", "parquet"])
 def test_groups_may_begin_with_a_day(tmp_path: Path, form: str) -> None:
     """Of the column that begins them it is only asked whether there is a cell."""
     day = datetime.date(2024, 2, 3)

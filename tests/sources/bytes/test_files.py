@@ -326,8 +326,8 @@ def test_the_answer_ends_the_wait() -> None:
     assert not coming.done()
 
 
-@pytest.mark.parametrize(
-    ("missing", "hint"),
+@each_case(
+    "missing, hint",
     [
         ("mailchimp.cvs", "did you mean mailchimp.csv?"),
         ("Mailchimp.CSV", "did you mean mailchimp.csv?"),

@@ -65,14 +65,14 @@ def nested_notes(source: AnySource, **options: Any) -> list[str]:
     return [note for note in open_source(source, SourceOptions(**options)).notes if "within an object" in note]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_a_nested_field_that_looks_like_an_identifier_is_told(form: Form, tmp_path: Path) -> None:
     """By its path; that of another person is none, as in a column of that name."""
     found = nested_notes(form(tmp_path, ROWS))
     assert found == [f"contact.email: email, {TOLD}", f"customer.work.tel: phone_number, {TOLD}"]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_nested_fields_of_a_column_that_is_ignored_are_not_told(form: Form, tmp_path: Path) -> None:
     """And those of all columns where the user says which columns are read."""
     source = form(tmp_path, ROWS)
@@ -81,7 +81,7 @@ def test_nested_fields_of_a_column_that_is_ignored_are_not_told(form: Form, tmp_
     assert nested_notes(mapped, columns=(("email", "mail"),)) == []
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_a_key_that_may_be_of_a_person_is_not_shown(form: Form, tmp_path: Path) -> None:
     """Though most other keys are words of headers: the note says in which column it is."""
     rows = [{**row, "contact": {**row["contact"], "Zoltan": {"mail": "z@example.com"}}} for row in ROWS]
@@ -90,7 +90,7 @@ def test_a_key_that_may_be_of_a_person_is_not_shown(form: Form, tmp_path: Path) 
     assert "Zoltan" not in str(found)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_objects_without_an_identifier_are_not_told(form: Form, tmp_path: Path) -> None:
     """Two countries in objects do not matter."""
     rows = [

@@ -51,7 +51,7 @@ def _cells(found: list[dict[str, Any]]) -> list[list[Any]]:
     return [[cell for field, cell in row.items() if field != "row"] for row in found]
 
 
-@pytest.mark.parametrize("name", ["list.xlsx", "list.xlsm", "list", "list.zip"])
+@each_case("name", ["list.xlsx", "list.xlsm", "list", "list.zip"])
 def test_a_sheet_is_read_whatever_its_name(tmp_path: Path, rows_of: Rows, name: str) -> None:
     """Texts as they stand, whole numbers as digits, missing cells as nothing."""
     path = _sheet(tmp_path, [["email", "phone"], [EMAIL, PHONE], [f" {EMAIL}", 447700900123], [None, "007"]], "a.xlsx")
@@ -404,8 +404,8 @@ SHEET = "xl/worksheets/sheet1.xml"
 WHOLE = packed(parts({"A": BEA}, strings=strings_xml("<si><t>a</t></si>")))
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
+@each_case(
+    "data, words",
     [
         (WHOLE[: len(WHOLE) // 2], "damaged"),
         (_changed(WHOLE, SHEET, lambda entry: setattr(entry, "file_size", 10)), "damaged"),
@@ -426,7 +426,6 @@ WHOLE = packed(parts({"A": BEA}, strings=strings_xml("<si><t>a</t></si>")))
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "an old Excel workbook .xls., or one with a password"),
         (packed({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": ""}), "OpenDocument"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_damaged_workbook_is_refused(tmp_path: Path, rows_of: Rows, data: bytes, words: str) -> None:
     """At the latest when it was read, and with a word on what to do."""
@@ -519,7 +518,7 @@ def test_a_stray_cell_far_below_refuses_nothing(tmp_path: Path) -> None:
     assert (plan.verdict, plan.rows.read, plan.rejections) == ("ready", 31, {"no_identifier": 1})
 
 
-@pytest.mark.parametrize("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])
+@each_case("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])
 def test_a_date_counts_from_the_epoch_of_its_workbook(tmp_path: Path, epoch: datetime.datetime) -> None:
     """It may name a column."""
     workbook = openpyxl.Workbook()
