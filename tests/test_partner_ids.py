@@ -130,7 +130,7 @@ def test_the_country_of_a_run_keeps_no_ids_back(country: str, tmp_path: Path) ->
 
 
 def test_a_mixture_does_not_pass(tmp_path: Path) -> None:
-    """All ways of writing in one column, and all bare ones."""
+    """All ways of writing in one column that has the name of the kind, and all bare ones."""
     styles = personal_values()
     mixtures = {
         "all": [value for column in styles.values() for value in column],
@@ -138,7 +138,8 @@ def test_a_mixture_does_not_pass(tmp_path: Path) -> None:
     }
     for values in mixtures.values():
         random.Random(1).shuffle(values)
-    assert _passing(_csv, tmp_path / "list.csv", mixtures) == set()
+    passing = {word for word, values in mixtures.items() if _passing(_csv, tmp_path / "list.csv", {word: values})}
+    assert passing == set()
 
 
 def _refused(lists: Lists) -> set[str]:
