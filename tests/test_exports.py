@@ -15,6 +15,7 @@ from email_validator import EmailNotValidError, validate_email
 from audiencekit.emulator import Emulator
 from audiencekit.pipeline import check, upload_async
 from audiencekit.settings import load_settings
+from tests.cases import each_case
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples" / "exports"
 NAMES = {"United States": "US", "United Kingdom": "GB", "Germany": "DE", "France": "FR", "Canada": "CA"}
@@ -71,7 +72,7 @@ def test_every_sample_has_its_tool() -> None:
     assert [tool for tool in TOOLS if f"samples/exports/{tool}.csv" not in page] == []
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@each_case("tool", TOOLS)
 def test_no_one_is_lost(tmp_path: Path, tool: str) -> None:
     """Without an option nothing is rejected but what stands for a missing value; those who refuse are told."""
     plan = check(SAMPLES / f"{tool}.csv", settings=load_settings({}, directory=tmp_path))

@@ -11,6 +11,7 @@ from audiencekit.errors import MappingRefused
 from audiencekit.pipeline import check
 from audiencekit.reporting.report import Plan
 from audiencekit.settings import load_settings
+from tests.cases import each_case
 
 PEOPLE = 300
 
@@ -33,7 +34,7 @@ def test_phone_numbers_with_extensions(tmp_path: Path) -> None:
     assert _warned(plan) == [("extension", "Phone Number", PEOPLE)]
 
 
-@pytest.mark.parametrize("way_on", [{"ignore": ["Phone"]}, {"max_rejected_column_share": 1}, {"country": "DE"}])
+@each_case("way_on", [{"ignore": ["Phone"]}, {"max_rejected_column_share": 1}, {"country": "DE"}])
 def test_a_country_that_is_wrong(tmp_path: Path, way_on: dict[str, Any]) -> None:
     """The refusal asks about the country, and each way on that it names goes on."""
     given = (tmp_path, "Email,Phone", "p{n}@example.com,0151 2312{four}")
@@ -62,7 +63,7 @@ def test_warnings_as_refusals(tmp_path: Path) -> None:
     assert "`country=`" in (plan.refusals[0].hint or "")
 
 
-@pytest.mark.parametrize("rows_before", [0, 1_200])
+@each_case("rows_before", [0, 1_200])
 def test_maiden_names_are_no_device_ids(tmp_path: Path, rows_before: int) -> None:
     """Blank in the sample, with names further down."""
     blank = [f"q{number}@example.com," for number in range(rows_before)]

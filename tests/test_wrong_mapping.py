@@ -6,12 +6,11 @@ import itertools
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from audiencekit.errors import Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.pipeline import check
 from audiencekit.settings import Settings, load_settings
+from tests.cases import each_case
 
 Cell = Callable[[int], str]
 
@@ -64,8 +63,8 @@ def _refusals(source: Path, settings: Settings, kind: Kind, name: str) -> list[R
         return [refusal]
 
 
-@pytest.mark.parametrize("file", range(3))
-@pytest.mark.parametrize(("true", "claimed"), PAIRS, ids=[f"{true}-as-{claimed}" for true, claimed in PAIRS])
+@each_case("file", range(3))
+@each_case("true, claimed", PAIRS)
 def test_a_column_of_another_kind_is_refused(tmp_path: Path, true: Kind, claimed: Kind, file: int) -> None:
     """Whatever the values, the name of the column stands in the message."""
     name, cell, rows = COLUMNS[true][file]
@@ -76,8 +75,8 @@ def test_a_column_of_another_kind_is_refused(tmp_path: Path, true: Kind, claimed
     assert any(name in str(refusal) for refusal in refusals)
 
 
-@pytest.mark.parametrize("file", range(3))
-@pytest.mark.parametrize("kind", Kind)
+@each_case("file", range(3))
+@each_case("kind", Kind)
 def test_the_right_column_is_taken(tmp_path: Path, kind: Kind, file: int) -> None:
     """No false alarm: said or recognised, every value of it qualifies."""
     name, cell, rows = COLUMNS[kind][file]
@@ -90,8 +89,8 @@ def test_the_right_column_is_taken(tmp_path: Path, kind: Kind, file: int) -> Non
         assert plan.records == rows
 
 
-@pytest.mark.parametrize(
-    ("name", "cell", "kind"),
+@each_case(
+    "name, cell, kind",
     [
         ("pid", lambda n: f"1415555{2600 + n}", Kind.PARTNER_USER_ID),
         ("pid", lambda n: f"001415555{2600 + n}", Kind.PARTNER_USER_ID),
@@ -110,8 +109,8 @@ def test_values_that_would_leave_in_the_clear_or_rounded_are_refused(
     assert any(name in str(refusal) for refusal in _refusals(source, settings, kind, name))
 
 
-@pytest.mark.parametrize(
-    ("cell", "kind"),
+@each_case(
+    "cell, kind",
     [
         (lambda n: str(1_000_000 + n * 7), Kind.PARTNER_USER_ID),
         (lambda n: str(40_000_000 + n), Kind.PARTNER_USER_ID),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from audiencekit.conformance.verifying import verify
-from tests.cases import each_case
 from tests.conformance.pipelines import FAULTS, made, people, random_pairs, refused
 from tests.shortened import shortened
 
@@ -29,13 +28,14 @@ def test_a_right_pipeline_has_no_fault(copies: int) -> None:
         assert verification.right == 10 * copies
 
 
-@each_case("fault", FAULTS)
-def test_a_single_fault_is_named_alone(fault: str) -> None:
+@pytest.mark.parametrize("step", shortened([3, 1], 1))
+def test_a_single_fault_is_named_alone(step: int) -> None:
     """In a list of ten people."""
-    assert _found((fault,)) == {fault}
+    faults = list(FAULTS)[::step]
+    assert {fault: _found((fault,)) for fault in faults} == {fault: {fault} for fault in faults}
 
 
-@pytest.mark.parametrize(("fault", "other"), shortened(random_pairs(200, seed=49), 25))
+@pytest.mark.parametrize(("fault", "other"), shortened(random_pairs(100, seed=49), 10))
 def test_both_faults_of_a_pair_are_named(fault: str, other: str) -> None:
     """In a list of ten people."""
     assert _found((fault, other)) == {fault, other}

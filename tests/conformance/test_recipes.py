@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.conformance import verifying
-from audiencekit.conformance.vectors import Vector, read_vectors
+from audiencekit.conformance.vectors import Vector
 from tests.pageexamples import examples_of
 
 USUAL = {"normalised", "white_space", "case", "dots_and_tags", "composed"}
@@ -29,9 +29,9 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
 
 
 @pytest.fixture
-def usual(monkeypatch: pytest.MonkeyPatch) -> list[Vector]:
+def usual(every_vector: list[Vector], monkeypatch: pytest.MonkeyPatch) -> list[Vector]:
     """The vectors of emails in their usual spellings, which are all that a pipeline gets."""
-    vectors = [vector for vector in read_vectors() if vector.kind == "email" and vector.spelling in USUAL]
+    vectors = [vector for vector in every_vector if vector.kind == "email" and vector.spelling in USUAL]
     assert {vector.spelling for vector in vectors} == USUAL
     assert {vector.reason for vector in vectors} == {None}
     monkeypatch.setattr(verifying, "read_vectors", lambda: iter(vectors))

@@ -52,7 +52,7 @@ class Service(OneAudience):
         return self
 
 
-@pytest.mark.parametrize(("removes", "what"), [(False, UPLOAD), (True, REMOVAL)])
+@each_case("removes, what", [(False, UPLOAD), (True, REMOVAL)])
 def test_the_stamp_says_what_came_after_it(removes: bool, what: str) -> None:
     """Once; and people are told what the next sync makes of it."""
     service = Service(f"Customers {STAMP}").overtake(removes=removes)
@@ -69,7 +69,7 @@ def test_an_audience_without_a_stamp_is_left_alone(description: str | None) -> N
     assert (service.calls, service.told, service.description) == (["get"], [], description)
 
 
-@pytest.mark.parametrize("failed", [1, 3])
+@each_case("failed", [1, 3])
 def test_a_question_that_was_not_answered_is_asked_again(failed: int) -> None:
     """A service that is away for a moment is no reason to leave the next sync in the dark."""
     lost = TransportFailed("the answer was lost", sent=True)
@@ -93,9 +93,7 @@ def test_a_service_without_the_call_keeps_no_upload_back(error: AudiencekitError
     assert (service.calls, service.told) == (["get"], [])
 
 
-@pytest.mark.parametrize(
-    ("error", "ending"), [(AWAY, ServiceUnavailable), (Unauthorized("no", status=401), CredentialsRefused)]
-)
+@each_case("error, ending", [(AWAY, ServiceUnavailable), (Unauthorized("no", status=401), CredentialsRefused)])
 def test_a_service_that_does_not_answer_keeps_it_back(error: AudiencekitError, ending: type[AudiencekitError]) -> None:
     """As the first request would, which it would answer no better."""
     with pytest.raises(ending, match="nothing was sent"):

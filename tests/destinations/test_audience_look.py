@@ -130,8 +130,8 @@ def test_a_service_that_does_not_say(raised: AudiencekitError, told: list[str]) 
     assert service.told == told
 
 
-@pytest.mark.parametrize(
-    ("permissions", "words"),
+@each_case(
+    "permissions, words",
     [(["ANALYST"], "may only look at account acc7 .ANALYST"), (["CAMPAIGN_ANALYST", "ANALYST"], "CAMPAIGN_ANALYST, A")],
 )
 def test_a_user_who_may_only_look(permissions: list[str], words: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from audiencekit.destinations import audience_sizes as audiencesizes
 from audiencekit.destinations.audience_sizes import FILE, AudienceSizes
+from tests.cases import each_case
 
 MORNING, EVENING, NEXT = "2026-01-01T06:00:00Z", "2026-01-01T18:00:00Z", "2026-01-02T06:00:00Z"
 
@@ -38,7 +39,7 @@ def test_old_days_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(AudienceSizes(tmp_path, "acc1").of("h1").values()) == [5, 6, 7]
 
 
-@pytest.mark.parametrize("content", [b"", b"rubbish", b"[]", b'{"acc1": 7}', b'{"acc1": {"h1": 7}}', b"\xff"])
+@each_case("content", [b"", b"rubbish", b"[]", b'{"acc1": 7}', b'{"acc1": {"h1": 7}}', b"\xff"])
 def test_rubbish_is_not_known(tmp_path: Path, content: bytes) -> None:
     """And does not stay."""
     (tmp_path / FILE).write_bytes(content)

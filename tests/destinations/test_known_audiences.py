@@ -10,6 +10,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, ensure_audience, unique_id
 from audiencekit.errors import InputOutputFailed, Refused, UsageError
 from audiencekit.settings import Settings
+from tests.cases import each_case
 
 # --- Names of audiences that this machine has seen ---
 
@@ -25,9 +26,7 @@ def test_names_are_kept_by_account(tmp_path: Path) -> None:
     assert KnownAudiences(tmp_path, None).names() == {}
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"rubbish", b"[]", b'{"acc1": 7}', b'{"acc1": {"h1": 7, "../x": "y"}}', b"\xff"]
-)
+@each_case("content", [b"", b"rubbish", b"[]", b'{"acc1": 7}', b'{"acc1": {"h1": 7, "../x": "y"}}', b"\xff"])
 def test_rubbish_is_not_known(tmp_path: Path, content: bytes) -> None:
     """And does not stay."""
     (tmp_path / FILE).write_bytes(content)
@@ -55,8 +54,8 @@ def test_the_state_directory_is_made_for_its_owner(tmp_path: Path) -> None:
 NAMES = {"h1": "Spring", "h2": "Spring", "h3": "Springs of May", "h4": "Autumn"}
 
 
-@pytest.mark.parametrize(
-    ("given", "hint"),
+@each_case(
+    "given, hint",
     [
         ("Spring", "give an id: h1, h2"),
         ("spring", "give an id, perhaps: h1 'Spring', h2 'Spring', h3 'Springs of May'"),

@@ -25,13 +25,13 @@ def test_people_and_programs_call_them_differently() -> None:
     assert (AUDIENCE.audience_id, LIST.audience_id) == ("1a2b", None)
 
 
-@pytest.mark.parametrize("target", [AUDIENCE, LIST])
+@each_case("target", [AUDIENCE, LIST])
 def test_a_document_gives_the_target_back(target: Target) -> None:
     """A resumed run has the target of its journal."""
     assert Target.from_json(target.to_json()) == target
 
 
-@pytest.mark.parametrize("given", HOSTILE_IDS)
+@each_case("given", HOSTILE_IDS)
 def test_an_invalid_id_is_no_target(given: Any) -> None:
     """It would become the name of a lock; in a journal it is damage."""
     with pytest.raises(UsageError):

@@ -98,27 +98,8 @@ KNOWN = [
     ),
 ]
 UNKNOWN = [
-    "",
-    " ",
-    "Atlantis",
-    "Georgia (US)",
-    "IN - Indiana",
-    "Germany / AT",
-    "🇩🇪 France",
-    "🇽🇽",
-    "+999",
-    "44",
-    "001",
-    "XX",
-    "ZZ",
-    "Virgin Islands",
-    "Europe",
-    "X",
-    "FL",
-    "DEUT",
-    "n/a",
-    "#N/A",
-    "-",
+    *("", " ", "Atlantis", "Georgia (US)", "IN - Indiana", "Germany / AT", "🇩🇪 France", "🇽🇽", "+999", "44"),
+    *("001", "XX", "ZZ", "Virgin Islands", "Europe", "X", "FL", "DEUT", "n/a", "#N/A", "-"),
 ]
 
 

@@ -13,6 +13,7 @@ from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from benchmarks.values.fragments import fill_cell
 from tests.cases import each_case
+from tests.examples import examples
 
 ONE_OF_EACH = {
     Kind.EMAIL: (" Ada@Example.com", "ada@example.com"),
@@ -96,7 +97,7 @@ def test_a_long_cell_takes_no_more_steps_than_a_short_one(kind: Kind) -> None:
 
     The generator knows no rule. What patterns take is measured by `python -m benchmarks.long_cells`.
     """
-    for seed in range(150):
+    for seed in range(examples(120)):
         short, long = (fill_cell(random.Random(seed), size) for size in (3_000, 30_000))
         normalize_identifier(kind, short)  # what is remembered, and what is made once
         assert _calls(kind, long) <= _calls(kind, short) + 2, seed

@@ -93,24 +93,8 @@ VECTORS = [
 RULES = Rules(phone_validity="possible")
 
 PLACEHOLDERS = [
-    *(
-        "",
-        " ",
-        "null",
-        "NULL",
-        "Null",
-        "none",
-        "None",
-        "nan",
-        "NaN",
-        "n/a",
-        "N/A",
-        "na",
-        "nil",
-        "undefined",
-        "-",
-        "unknown",
-    ),
+    *("", " ", "null", "NULL", "Null", "none", "None", "nan", "NaN", "n/a", "N/A", "na", "nil", "undefined"),
+    *("-", "unknown"),
     *("0000000000", "+0000000000", "1234567890", "9999999999", "test@test.com", "TEST@TEST.COM", "a@a.a", "#N/A", "0"),
     *("00000000-0000-0000-0000-000000000000", "0000000000000000", "\\N"),
 ]

@@ -74,13 +74,8 @@ def test_the_kernels_bear_it() -> None:
         ("import time; time.sleep(60)", "did not end"),
     ],
     ids=[
-        "reads behind",
-        "reads before",
-        "writes where it reads",
-        "writes beside",
-        "is wrong",
-        "has no such code",
-        "hangs",
+        *("reads behind", "reads before", "writes where it reads", "writes beside", "is wrong"),
+        *("has no such code", "hangs"),
     ],
 )
 def test_a_failed_call_is_told_by_its_seed(deed: str, told: str) -> None:

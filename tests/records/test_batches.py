@@ -17,6 +17,7 @@ from audiencekit.records.batches import REJECTION_SCHEMA, Rejections, resolve_co
 from audiencekit.records.columns.arrays import code_of
 from audiencekit.records.columns.plain_texts import PlainTexts
 from audiencekit.records.columns.text_kernels import TextKernels
+from tests.cases import each_case
 from tests.kernels.installed import both
 
 
@@ -68,7 +69,7 @@ def test_all_are_handed_out_by_row_and_column_and_reason(
     assert [tuple(entry.values()) for entry in batch.to_pylist()] == sorted(expected, key=_in_order)
 
 
-@pytest.mark.parametrize("column", [None, "phone"])
+@each_case("column", [None, "phone"])
 def test_one_reason_holds_for_all_rows_that_come_with_it(column: str | None) -> None:
     rejections = Rejections(_faults())
     rejections.add(ROWS, np.array([3, 1]), column, Reason.NO_IDENTIFIER)

@@ -33,7 +33,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, st.integers(0, 5))
 def test_records_come_back(hashed_records: Make, rows: list[tuple[str, dict[Kind, list[str]]]], start: int) -> None:
     """Whatever kinds they have, also of a slice of a batch; and equal records are equal bytes."""
@@ -75,7 +75,7 @@ def test_more_values_than_a_byte_can_count(hashed_records: Make) -> None:
 
 
 @pytest.mark.parametrize("late", [[Kind.PARTNER_USER_ID], [Kind.DEVICE_ID], [Kind.EMAIL, Kind.PARTNER_USER_ID]])
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS)
 def test_a_kind_that_came_later_names_itself(
     hashed_records: Make, rows: list[tuple[str, dict[Kind, list[str]]]], late: list[Kind]

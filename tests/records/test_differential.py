@@ -53,7 +53,7 @@ def test_both_paths_say_the_same_of_each_category(kind: ValueKind) -> None:
     assert found.differing == (), f"python -m benchmarks.differential --show {kind.name!r} {SEED} INDEX shows the value"
 
 
-@pytest.mark.parametrize("kind", MIXED, ids=lambda kind: kind.name)
+@each_case("kind", MIXED)
 def test_both_paths_say_the_same_of_public_corpora(kind: ValueKind, corpus_texts: list[str]) -> None:
     """The inputs of public test suites get the definition's answers, whatever kind they are mapped to."""
     texts, countries = pa.array(corpus_texts), pa.array([None] * len(corpus_texts), pa.string())

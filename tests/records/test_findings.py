@@ -9,6 +9,7 @@ import pytest
 
 from audiencekit.pipeline import check
 from audiencekit.settings import load_settings
+from tests.cases import each_case
 
 
 def _findings(tmp_path: Path, lines: list[str], **keywords: Any) -> list[dict[str, Any]]:
@@ -188,7 +189,7 @@ def test_no_value_is_told(tmp_path: Path) -> None:
     assert [word for word in ("quin", "quist", "someone", "gamil", "a@b") if word in told] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "lines",
     [
         ["phone,name", *(f"word: +1 212 234 {number:04},x" for number in range(30))],  # the word would be no value
@@ -199,7 +200,6 @@ def test_no_value_is_told(tmp_path: Path) -> None:
         ],
         ["phone,name", *(f"+1 212 234 {n:04}:+1 212 235 {n:04},x" for n in range(9)), *["an office,x"] * 30],
     ],
-    ids=["a word", "signs of valid values", "most are no values"],
 )
 def test_no_option_is_advised_that_is_refused_again_or_breaks_others(tmp_path: Path, lines: list[str]) -> None:
     """To divide cells where all parts of a cell are values, no valid one breaks, and the column is not refused then."""

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,13 +22,14 @@ from audiencekit.records.by_definition import decide_one_by_one
 from audiencekit.records.chunks import to_prepared
 from audiencekit.records.columns import certain_values
 from audiencekit.records.compiled_values import CompiledValues
-from audiencekit.records.phones.tables import PhoneTables
+from audiencekit.records.phones.tables import PhoneTables, supplied_plans
 from audiencekit.records.plain_values import PlainValues
 from audiencekit.records.records import ColumnResult, PreparedBatch, likely_kinds, normalize_column, prepare_batch
 from benchmarks.contacts import contact_blocks
 from tests.cases import each_case
 from tests.examples import examples
 from tests.kernels.installed import installed
+from tests.shortened import shortened
 
 Make = Callable[..., Any]
 
@@ -206,7 +208,7 @@ def test_faults_of_the_source_are_rejections_in_row_order(text_batch: Make) -> N
     assert (prepared.tally.rows_read, prepared.tally.records, prepared.tally.rows_rejected) == (4, 1, 3)
 
 
-@pytest.mark.parametrize("operation_type", ["Update", "Delete"])
+@each_case("operation_type", ["Update", "Delete"])
 def test_without_a_column_the_operation_is_that_of_the_run(text_batch: Make, operation_type: str) -> None:
     """Every record carries it."""
     (record,) = _records(_prepare(text_batch((Kind.HANDLE, ["a"])), operation_type))
@@ -265,32 +267,42 @@ def _told(result: ColumnResult) -> list[Any]:
 
 @pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)
 @pytest.mark.parametrize("is_list", [False, True], ids=["text", "list"])
-@pytest.mark.parametrize("known", [True, False], ids=["known", "new"])
 def test_both_ways_decide_alike(
-    kind: Kind, is_list: bool, known: bool, contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    kind: Kind, is_list: bool, contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Hashes, rows, reasons and counts, of single values and of several a row, and as the definition gives them.
-
-    Also where no calling code was met yet.
-    """
+    """Hashes, rows, reasons and counts, of single values and of several a row, and as the definition gives them."""
     texts, countries = contacts[NAMES[kind]], contacts["country"]
-    if not known:
-        tables = PhoneTables()
-        monkeypatch.setattr(certain_values, "phone_tables", lambda: tables)
     if is_list:
         texts = pa.ListArray.from_arrays(pa.array(range(0, 4_001, 4), pa.int32()), texts)
         countries = countries.slice(0, 1_000)
-    found = []
-    definition = SimpleNamespace(decide=lambda texts, *rest: decide_one_by_one(texts.fill_null(""), *rest))
-    for loops in (installed(CompiledValues), PlainValues(), definition):
-        monkeypatch.setattr("audiencekit.records.records.VALUE_LOOPS", loops)
-        found.append(_told(_normalized(texts, kind, countries)))
+    found = _each_way(texts, kind, countries, monkeypatch)
     assert found[0] == found[1] == found[2]
     assert len(found[0][0]) > 2_000
     assert len(found[0][2]) > 100
 
 
-@pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("supplied", shortened([supplied_plans(), None], 1), ids=["supplied", "compiled"])
+def test_both_ways_decide_alike_where_no_calling_code_was_met(
+    supplied: bytes | None, contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan of a country is taken when its first number comes."""
+    monkeypatch.setattr(certain_values, "phone_tables", cache(lambda: PhoneTables(supplied=supplied)))
+    found = _each_way(contacts["phone"], Kind.PHONE_NUMBER, contacts["country"], monkeypatch)
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][0]) > 2_000
+
+
+def _each_way(texts: Any, kind: Kind, countries: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """All that the kernels, the plain way and the definition decide of `texts`."""
+    found = []
+    definition = SimpleNamespace(decide=lambda texts, *rest: decide_one_by_one(texts.fill_null(""), *rest))
+    for loops in (installed(CompiledValues), PlainValues(), definition):
+        monkeypatch.setattr("audiencekit.records.records.VALUE_LOOPS", loops)
+        found.append(_told(_normalized(texts, kind, countries)))
+    return found
+
+
+@each_case("kind", NAMES)
 def test_declared_hashes_are_not_hashed_again(kind: Kind) -> None:
     """A column of hashes is for the rule of hashes, whatever its kind."""
     column = MappedColumn(kind=kind, position=0, name="values", hashed=True)

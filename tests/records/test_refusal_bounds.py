@@ -117,7 +117,7 @@ def test_the_likely_kind_is_named() -> None:
     assert "phone_number" in problem.hint
 
 
-@pytest.mark.parametrize(("kind", "words"), [(Kind.DEVICE_ID, "dashes"), (Kind.EMAIL, "not SHA-256")])
+@each_case("kind, words", [(Kind.DEVICE_ID, "dashes"), (Kind.EMAIL, "not SHA-256")])
 def test_hex_digits_that_are_no_sha_256_are_named(kind: Kind, words: str) -> None:
     """Of a device id they are more likely one that has lost its dashes."""
     tally = _tally(4, 0, invalid_syntax=4)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.audiences.erasure.forms import ErasureKeys, to_records
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
@@ -33,6 +33,7 @@ from audiencekit.selection.erasure_witness import Witness
 from audiencekit.selection.tag_arrays import TAG
 from audiencekit.selection.tags import are_among
 from audiencekit.state.keys import StateKey
+from tests.examples import examples
 from tests.planning.memories import GIVEN, KEY, Killed, Place, records_of
 
 GIVEN_PEOPLE = Secret("6b" * 32)
@@ -111,6 +112,7 @@ def test_a_memory_that_cannot_be_trusted_keeps_everything_back(spoil: str, tmp_p
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
 
 
+@settings(max_examples=examples(50))
 @given(PAIRS, PAIRS)
 def test_tags_are_looked_up_exactly(known: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
     """Tags that share one half are two tags."""
@@ -368,6 +370,7 @@ STEPS = st.one_of(
 )
 
 
+@settings(max_examples=examples(40))
 @given(st.lists(STEPS, max_size=14))
 def test_every_erased_person_is_found(steps: list[Any]) -> None:
     """In any order of erasures, kills, backups and what is put back or removed: all are held, or it is refused.

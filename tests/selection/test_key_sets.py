@@ -16,6 +16,7 @@ from audiencekit.records.record_bits import Bools
 from audiencekit.selection.key_sets import KeyMemory, KeySets
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.selection import Selection
+from tests.cases import each_case
 from tests.examples import examples
 
 Records = Callable[..., HashedRecords]
@@ -69,8 +70,8 @@ def test_the_same_hash_of_another_kind_is_no_duplicate(hashed_records: Records, 
     assert _select(records, memory_chunks(), mixed=False).chosen == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("verbs", "chosen", "duplicates", "superseded"),
+@each_case(
+    "verbs, chosen, duplicates, superseded",
     [
         ("UD", [1], 0, 1),
         ("DU", [1], 0, 1),
@@ -113,7 +114,7 @@ def _apply(operations: list[tuple[str, Entry]]) -> set[Entry]:
     return members
 
 
-@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Update", "Delete"]), st.sets(st.sampled_from("abcde"), min_size=1, max_size=3)),
@@ -164,7 +165,7 @@ def _simply(rows: list[tuple[str, Entry]], *, mixed: bool) -> Chosen:
     return Chosen(chosen, waves, chosen.count(False) - overruled, overruled)
 
 
-@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Update", "Delete"]), st.sets(st.sampled_from("abcdef"), min_size=1, max_size=3)),
@@ -286,7 +287,7 @@ def test_a_batch_without_records_suppresses_no_record(hashed_records: Records, m
     assert _kept(_suppression_select(rows, memory_chunks(), mixed=False, suppress=[hashed_records()])) == [True]
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, KEYS, KEYS, st.integers(1, 6), st.integers(0, 80), st.integers(1, 40), st.booleans())
 def test_a_selection_is_that_of_the_others_alone(
     hashed_records: Records,

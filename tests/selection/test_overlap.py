@@ -43,7 +43,7 @@ def _counts(make: Make, chunks: Chunks, lists: Sequence[Sequence[Person]], batch
     return people.count()
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(LISTS, st.sampled_from([20, 96 * 1024]))
 def test_people_are_found_as_sets_find_them(
     hashed_records: Make, memory_chunks: Store, lists: list[list[Person]], buffer_bytes: int

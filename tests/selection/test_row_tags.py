@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
@@ -36,7 +35,7 @@ def _texts(values: dict[Kind, list[int]]) -> dict[Kind, list[str]]:
     return {kind: [f"{kind} {number}" for number in numbers] for kind, numbers in values.items()}
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(VALUES, VALUES, st.data())
 def test_the_identifiers_of_then_are_found_among_those_of_now(
     hashed_records: Make, now: dict[Kind, list[int]], others: dict[Kind, list[int]], data: st.DataObject
@@ -86,6 +85,6 @@ def test_a_text_of_others_is_no_proof(proof: str | None) -> None:
     assert RowProofs(KEY).row_of(proof) is None
 
 
-@pytest.mark.parametrize("row", [1, 13, 10**15])
+@each_case("row", [1, 13, 10**15])
 def test_a_proof_is_of_its_row(row: int) -> None:
     assert RowProofs(KEY).row_of(f" {RowProofs(KEY).of(row)} ") == row

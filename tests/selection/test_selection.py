@@ -14,6 +14,7 @@ from audiencekit.selection import selection as conflicts_module
 from audiencekit.selection.partitions import Partitions
 from audiencekit.selection.selection import Selection, SelectionLayout, find_conflicts
 from audiencekit.selection.tag_arrays import TAG
+from tests.cases import each_case
 
 Store = Callable[[], Any]
 SENT, OVERRULED, LEFT_OUT = "sent", "overruled", "left out"
@@ -53,9 +54,7 @@ def _found(chunks: Store, records: list[Record]) -> tuple[list[int], dict[int, l
     return found.far_reaching.tolist(), {wave: found.later[wave].tolist() for wave in found.later}
 
 
-@pytest.mark.parametrize(
-    ("records", "far_reaching", "later"),
-    [
+@each_case("records, far_reaching, later", [
         (["+a", "+ab", "+b"], [], {}),
         (["-a", "-ab"], [], {}),
         (["+a", "-b"], [], {}),
@@ -73,8 +72,7 @@ def _found(chunks: Store, records: list[Record]) -> tuple[list[int], dict[int, l
         ([("+a", LEFT_OUT), "-a"], [], {}),
         (["+a", ("-a", LEFT_OUT)], [], {}),
         ([("+a", OVERRULED), "-a"], [], {}),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_waves_and_the_deletes_that_reach_far(
     records: list[str | tuple[str, str]], far_reaching: list[int], later: dict[int, list[int]], memory_chunks: Store
 ) -> None:

@@ -29,6 +29,7 @@ from audiencekit.selection.tag_arrays import TAG
 from audiencekit.selection.tags import Tagger, slots_of
 from audiencekit.selection.value_counts import COUNTER_BITS
 from audiencekit.selection.without_shared_values import find_sharing_rows, without_values
+from tests.cases import each_case
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -72,7 +73,7 @@ def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
     return tagger.tag(make(("Update", {key[0]: [key[1]]})).unwrap()).tags
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PEOPLE, st.integers(1, 4), st.sampled_from([0, 3, COUNTER_BITS]))
 def test_people_are_counted_exactly(
     hashed_records: Make, memory_chunks: Store, people: list[Person], most: int, bits: int
@@ -106,8 +107,8 @@ def test_people_are_counted_exactly(
     assert shared.people == max((number for number in numbers.values() if number > most), default=0)
 
 
-@pytest.mark.parametrize(
-    ("people", "number"),
+@each_case(
+    "people, number",
     [
         ([{Kind.EMAIL: [text], Kind.PHONE_NUMBER: ["p"]} for text in "abcdef"], 6),
         ([{Kind.EMAIL: ["a"], Kind.PHONE_NUMBER: ["p"]}] * 6, 1),
@@ -115,7 +116,6 @@ def test_people_are_counted_exactly(
         ([{Kind.EMAIL: list("abcdef"[:size]), Kind.PHONE_NUMBER: ["p"]} for size in range(1, 7)], 1),
         ([{Kind.EMAIL: ["a", text], Kind.PHONE_NUMBER: ["p"]} for text in "bcdefg"], 6),
     ],
-    ids=["six people", "one person, six rows", "nothing beside it", "each a part of the next", "all share another"],
 )
 def test_a_person_is_counted_by_the_keys_beside_a_value(
     hashed_records: Make, memory_chunks: Store, people: list[Person], number: int
@@ -131,7 +131,7 @@ def test_a_person_is_counted_by_the_keys_beside_a_value(
 HALVES = st.tuples(st.integers(0, 3), st.integers(0, 3))
 
 
-@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(HALVES, max_size=30), st.lists(HALVES), st.integers(0, 4), st.sampled_from([50, 10**6]))
 def test_tags_that_differ_in_one_half_are_told_apart(
     memory_chunks: Store, pairs: list[Tag], parts: list[Tag], most: int, aside_bytes: int
@@ -170,7 +170,7 @@ def test_entries_are_put_aside(hashed_records: Make, memory_chunks: Store, monke
     assert (len(shared), shared.people, len(chunks.chunks) > 20) == (7, 15, True)
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PEOPLE, st.data())
 def test_values_are_left_out(hashed_records: Make, people: list[Person], data: st.DataObject) -> None:
     """By their places among all values, kind after kind; what is left is what was not named, in as many records."""

@@ -10,6 +10,7 @@ import pytest
 from audiencekit.errors import Bug
 from audiencekit.selection.tag_arrays import ENTRY, TAG, OrderedTags
 from audiencekit.selection.tag_kernels import TagKernels
+from tests.cases import each_case
 from tests.kernels.installed import installed
 
 OUTSIDE = "index out of range"
@@ -42,8 +43,8 @@ def _halfway(array: Any) -> Any:
     return moved
 
 
-@pytest.mark.parametrize(
-    ("hashes", "mask", "halves"),
+@each_case(
+    "hashes, mask, halves",
     [
         (np.zeros((2, 32), dtype=np.uint8), np.zeros(16, dtype=np.uint8), np.zeros((1, 16), dtype=np.uint8)),
         (np.zeros((2, 32), dtype=np.uint8), np.zeros(8, dtype=np.uint8), np.zeros((2, 16), dtype=np.uint8)),
@@ -52,7 +53,6 @@ def _halfway(array: Any) -> Any:
         (np.zeros((2, 32), dtype=np.int8), np.zeros(16, dtype=np.uint8), np.zeros((2, 16), dtype=np.uint8)),
         (np.zeros((2, 32), dtype=np.uint8), np.zeros(16, dtype=np.uint8), _read_only(np.zeros((2, 16), np.uint8))),
     ],
-    ids=["a half short", "a short mask", "short halves", "gaps", "another size", "read only"],
 )
 def test_halves_have_lines_of_their_own(compiled: TagKernels, hashes: Any, mask: Any, halves: Any) -> None:
     """As many as there are hashes."""
@@ -67,10 +67,9 @@ def test_hashes_have_their_size(compiled: TagKernels) -> None:
         compiled.halve(hashes, np.zeros(16, dtype=np.uint8), halves)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "offsets",
     [[[0, 1, 4]], [[0, 2, 1]], [[1, 0, 0]], [[0, 1]], [[0, 1, 2, 3]], [[]], [[0, 1, 2], [0, 1, 2]], [[0, -(2**31), 2]]],
-    ids=["behind", "back", "before", "a record short", "a record more", "none", "a kind more", "far before"],
 )
 def test_only_tags_that_are_there_are_added(compiled: TagKernels, offsets: list[list[int]]) -> None:
     """The offsets may say anything."""
@@ -78,8 +77,8 @@ def test_only_tags_that_are_there_are_added(compiled: TagKernels, offsets: list[
         compiled.add_up(_tags(3), [np.array(kind, dtype=np.int32) for kind in offsets], _tags(2))
 
 
-@pytest.mark.parametrize(
-    ("tags", "offsets", "sums"),
+@each_case(
+    "tags, offsets, sums",
     [
         (_entries(2), np.zeros(2, dtype=np.int32), _tags(1)),
         (_tags(4)[::2], np.zeros(2, dtype=np.int32), _tags(1)),
@@ -88,7 +87,6 @@ def test_only_tags_that_are_there_are_added(compiled: TagKernels, offsets: list[
         (_tags(2), np.zeros(2, dtype=np.int32), _read_only(_tags(1))),
         (_tags(2), np.zeros(2, dtype=np.int32), _entries(1)),
     ],
-    ids=["entries", "gaps", "halfway", "large offsets", "read only", "sums of entries"],
 )
 def test_sums_are_of_tags(compiled: TagKernels, tags: Any, offsets: Any, sums: Any) -> None:
     """Other values are refused before anything is read."""
@@ -104,15 +102,15 @@ def _order(*numbers: int) -> Any:
     return np.array(numbers, dtype=np.uint32)
 
 
-@pytest.mark.parametrize("parts", [0, 1, 3])
+@each_case("parts", [0, 1, 3])
 def test_parts_are_a_power_of_two(compiled: TagKernels, parts: int) -> None:
     """Of bits there are at least one, and no halves."""
     with pytest.raises(Bug, match=OUTSIDE):
         compiled.sort(_tags(2), _order(0, 0), np.zeros(parts, dtype=np.int64))
 
 
-@pytest.mark.parametrize(
-    ("tags", "order", "ends"),
+@each_case(
+    "tags, order, ends",
     [
         (_tags(2), _order(0), _places(0, 0)),
         (_entries(2), _order(0, 0), _places(0, 0)),
@@ -122,7 +120,6 @@ def test_parts_are_a_power_of_two(compiled: TagKernels, parts: int) -> None:
         (_tags(2), _order(0, 0), _order(0, 0)),
         (_tags(2), _order(0, 0), _read_only(_places(0, 0))),
     ],
-    ids=["a place short", "entries", "gaps", "large places", "read only", "small ends", "read-only ends"],
 )
 def test_each_tag_has_a_place(compiled: TagKernels, tags: Any, order: Any, ends: Any) -> None:
     """In an array that may be written to."""
@@ -130,8 +127,8 @@ def test_each_tag_has_a_place(compiled: TagKernels, tags: Any, order: Any, ends:
         compiled.sort(tags, order, ends)
 
 
-@pytest.mark.parametrize(
-    ("starts", "ends", "order", "filled"),
+@each_case(
+    "starts, ends, order, filled",
     [
         ([0, 1], [1, 3], [0, 1], [0, 0]),
         ([0, 2], [2, 1], [0, 1], [0, 0]),
@@ -140,7 +137,6 @@ def test_each_tag_has_a_place(compiled: TagKernels, tags: Any, order: Any, ends:
         ([0, 1], [1, 2], [0, 1], [0, 5]),
         ([0, 1], [1, 2], [0, 1], [-1, 0]),
     ],
-    ids=["behind", "back", "before", "no such tag", "fuller than full", "less than nothing"],
 )
 def test_entries_stay_within_their_buffers(
     compiled: TagKernels, starts: list[int], ends: list[int], order: list[int], filled: list[int]
@@ -151,7 +147,7 @@ def test_entries_stay_within_their_buffers(
         compiled.spread(batch, _places(*starts), first=0, buffers=_entries(2, 4), filled=_places(*filled))
 
 
-@pytest.mark.parametrize("record", [-1, 2**32], ids=["before the first", "behind the last"])
+@each_case("record", [-1, 2**32])
 def test_records_are_those_of_a_run(compiled: TagKernels, record: int) -> None:
     """A number that an entry cannot hold is not cut short."""
     batch = OrderedTags(_tags(1), _places(record - 5), _order(0), _places(0, 1))
@@ -159,7 +155,7 @@ def test_records_are_those_of_a_run(compiled: TagKernels, record: int) -> None:
         compiled.spread(batch, _places(0, 0), first=5, buffers=_entries(2, 4), filled=_places(0, 0))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "batch",
     [
         OrderedTags(_tags(2), _places(0), _order(0, 1), _places(1, 2)),
@@ -170,7 +166,6 @@ def test_records_are_those_of_a_run(compiled: TagKernels, record: int) -> None:
         OrderedTags(_tags(2), None, _places(0, 1), _places(1, 2)),
         OrderedTags(_tags(2), None, _order(0, 1), _order(1, 2)),
     ],
-    ids=["a record short", "a record more", "small records", "entries", "halfway", "large places", "small ends"],
 )
 def test_a_batch_of_another_layout_is_not_spread(compiled: TagKernels, batch: OrderedTags) -> None:
     """Other values are refused before anything is read."""
@@ -178,8 +173,8 @@ def test_a_batch_of_another_layout_is_not_spread(compiled: TagKernels, batch: Or
         compiled.spread(batch, _places(0, 1), first=0, buffers=_entries(2, 4), filled=_places(0, 0))
 
 
-@pytest.mark.parametrize(
-    ("starts", "buffers", "filled"),
+@each_case(
+    "starts, buffers, filled",
     [
         (_places(0), _entries(2, 4), _places(0, 0)),
         (_places(0, 0), _entries(1, 4), _places(0, 0)),
@@ -190,7 +185,6 @@ def test_a_batch_of_another_layout_is_not_spread(compiled: TagKernels, batch: Or
         (_places(0, 0), _entries(2, 4), _order(0, 0)),
         (_read_only(_places(0, 0)), _entries(2, 4), _places(0, 0)),
     ],
-    ids=["starts", "buffers", "filled", "tags", "gaps", "read only", "small counts", "read-only starts"],
 )
 def test_each_part_has_a_buffer(compiled: TagKernels, starts: Any, buffers: Any, filled: Any) -> None:
     """Of entries that may be written to."""
@@ -199,7 +193,7 @@ def test_each_part_has_a_buffer(compiled: TagKernels, starts: Any, buffers: Any,
         compiled.spread(batch, starts, first=0, buffers=buffers, filled=filled)
 
 
-@pytest.mark.parametrize("piece", [_tags(3), _entries(4)[::2], _halfway(_entries(2))], ids=["tags", "gaps", "halfway"])
+@each_case("piece", [_tags(3), _entries(4)[::2], _halfway(_entries(2))])
 def test_repeats_are_of_entries(compiled: TagKernels, piece: Any) -> None:
     """Every piece is looked at before the first is read."""
     with pytest.raises(ValueError, match=REFUSED):

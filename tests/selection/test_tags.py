@@ -20,6 +20,7 @@ from audiencekit.selection.shared_values import candidates_at, candidates_in_rec
 from audiencekit.selection.tag_arrays import TAG
 from audiencekit.selection.tags import TaggedRows, Tagger, slots_of, tags_of_sets, tags_with
 from audiencekit.state.keys import SubKey
+from tests.cases import each_case
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -38,7 +39,7 @@ PEOPLE = st.lists(
 )
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PEOPLE, st.integers(0, 5), st.integers(1, 9))
 def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list[str]]], first: int, of: int) -> None:
     """Also of a slice, whose offsets do not begin with 0; and it says as much of every value as the records do.
@@ -62,11 +63,7 @@ def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list
         assert sorted(pairs.parts.tolist()) == sorted(pairs_of_records.parts.tolist())
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [[7], [7, 8, 10, 15], [7, 10_000], [7, 9, 8], [7, 7], [2**40, 2**40 + 3], []],
-    ids=lambda rows: f"{len(rows)} rows",
-)
+@each_case("rows", [[7], [7, 8, 10, 15], [7, 10_000], [7, 9, 8], [7, 7], [2**40, 2**40 + 3], []])
 def test_rows_come_back(hashed_records: Make, rows: list[int]) -> None:
     """Whether most of them have a record, few, or none; and where they do not ascend."""
     batch = hashed_records(*[("Update", {Kind.EMAIL: ["a"]})] * len(rows)).unwrap()
@@ -95,7 +92,7 @@ def _tags(records: HashedRecords, tagger: Tagger) -> list[bytes]:
     return [tag.tobytes() for tag in tags_of_sets(records, tagger)]
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(KEY_SETS)
 def test_tags_are_equal_exactly_when_key_sets_are(hashed_records: Make, key_sets: list[dict[Kind, list[str]]]) -> None:
     """Whatever the order of keys, over all kinds, and for slices of a batch as well."""
@@ -114,7 +111,7 @@ def test_tags_of_another_run_are_others(hashed_records: Make) -> None:
     assert _tags(records, Tagger()) != _tags(records, Tagger())
 
 
-@pytest.mark.parametrize(("key", "used"), [(SubKey(bytes(32)), range(16)), (None, [*range(8), *range(12, 16)])])
+@each_case("key, used", [(SubKey(bytes(32)), range(16)), (None, [*range(8), *range(12, 16)])])
 def test_tags_have_128_bits(hashed_records: Make, key: SubKey | None, used: Sequence[int]) -> None:
     """All of them in use: every bit is set in some of a thousand tags, and clear in some. In one run 96 are."""
     records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{n}"]}) for n in range(1_000)))
@@ -148,7 +145,7 @@ def _hashes(sha256: Callable[[str], str], *texts: str) -> pa.Array:
     return hash_array(np.frombuffer(bytes.fromhex("".join(map(sha256, texts))), dtype=np.uint8).reshape(-1, 32))
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(KEY_SETS, st.integers(0, 12), st.integers(0, 12))
 def test_sets_are_tagged_alike_without_kernels(
     hashed_records: Make, key_sets: list[dict[Kind, list[str]]], start: int, count: int

@@ -33,7 +33,8 @@ from audiencekit.state.keys import find_state_key
 from audiencekit.state.spool import KeptSpool, Spool
 from tests.audiences.sync.people import TAGGER, days, members, records, store
 from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Person
-from tests.examples import examples
+from tests.examples import FACTOR
+from tests.shortened import shortened
 
 # --- The changes that a run is about to make, as a file: the outcomes of its requests decide which were made ---
 
@@ -166,7 +167,7 @@ def test_a_disk_that_is_full_leaves_nothing(tmp_path: Path) -> None:
 PEOPLE: dict[Person, int] = {(f"{number}", "" if number % 3 else f"n{number}"): 400 + number for number in range(600)}
 
 
-@pytest.mark.parametrize("put_aside", [1, 3, 1_000])
+@pytest.mark.parametrize("put_aside", shortened([3, 1_000, 1], 2))
 def test_each_member_comes_back_in_its_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_aside: int) -> None:
     """With their day and their mark, whether they were put aside or not; and all are counted."""
     monkeypatch.setattr(module, "_PUT_ASIDE", put_aside)
@@ -235,7 +236,7 @@ def _after(known: Mapping[Person, int], changes: Mapping[Person, int], *, whole:
     return {person: day for person, day in after.items() if day in stays}
 
 
-@settings(max_examples=examples(5), deadline=None)  # 256 parts each
+@settings(max_examples=round(10 * FACTOR), deadline=None)  # 256 parts each
 @given(st.lists(st.tuples(CHANGES, st.integers(0, 3)), min_size=1, max_size=5))
 def test_changes_are_heeded(steps: list[tuple[dict[Person, int], int]]) -> None:
     """As the words for days say, in either file; who lapsed long ago is left out of a whole one."""
@@ -268,7 +269,7 @@ def test_only_changes_are_written(found: SnapshotStore) -> None:
     assert _read(found)[0] == {("b", "1"): 20_400, ("", "2"): 20_200, ("b", "2"): 20_300}
 
 
-@pytest.mark.parametrize("together_bytes", [0, 20_000])
+@pytest.mark.parametrize("together_bytes", shortened([20_000, 0], 1))
 def test_parts_are_the_same_alone_and_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together_bytes: int
 ) -> None:

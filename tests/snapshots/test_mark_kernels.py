@@ -11,6 +11,7 @@ from audiencekit.errors import Bug
 from audiencekit.selection.tag_arrays import ENTRY, TAG
 from audiencekit.snapshots.mark_arrays import DayLimits, Halves
 from audiencekit.snapshots.mark_kernels import MarkKernels
+from tests.cases import each_case
 from tests.kernels.installed import installed
 
 REFUSED = "a kernel|there is|contiguous"
@@ -42,7 +43,7 @@ def test_second_halves_may_stand_anywhere(compiled: MarkKernels) -> None:
     assert (places.tolist(), known.tolist()) == ([0, 1, 1], [True, False, True])
 
 
-@pytest.mark.parametrize("stored", [">u8", "<u8"])
+@each_case("stored", [">u8", "<u8"])
 def test_tags_may_be_stored_in_either_order_of_bytes(compiled: MarkKernels, stored: str) -> None:
     """They are little-endian wherever they are compared."""
     ordered = Halves(*(np.arange(0, 9 * step, step, dtype=np.uint64).astype(stored) for step in (1 << 60, 1)))
@@ -67,7 +68,7 @@ def test_halves_belong_together(compiled: MarkKernels) -> None:
         compiled.compare([], np.zeros(0, np.uint8), short, np.zeros(2, dtype=np.int16), BY)
 
 
-@pytest.mark.parametrize("high", [(9, 3, 7), (2**64 - 1, 0, 5), (5, 5, 5)])
+@each_case("high", [(9, 3, 7), (2**64 - 1, 0, 5), (5, 5, 5)])
 def test_no_order_leads_outside(compiled: MarkKernels, high: tuple[int, ...]) -> None:
     """Where others stand is anywhere then, but within."""
     asked = _halves(*range(12), 2**63, 2**64 - 1)
@@ -75,14 +76,14 @@ def test_no_order_leads_outside(compiled: MarkKernels, high: tuple[int, ...]) ->
     assert 0 <= places.min() <= places.max() <= 3
 
 
-@pytest.mark.parametrize("tags", [_entries(1, 2), np.zeros(4, dtype=TAG)[::2]], ids=["entries", "gaps"])
+@each_case("tags", [_entries(1, 2), np.zeros(4, dtype=TAG)[::2]])
 def test_tags_are_looked_for(compiled: MarkKernels, tags: Any) -> None:
     """Other values are refused before anything is read."""
     with pytest.raises(ValueError, match=REFUSED):
         compiled.find_tags(tags, _halves(1, low=np.uint64), BEGINS)
 
 
-@pytest.mark.parametrize("begins", [[], [0], [0, 1, 1], [1, 0], [2**32 - 1] * 2])
+@each_case("begins", [[], [0], [0, 1, 1], [1, 0], [2**32 - 1] * 2])
 def test_a_table_out_of_order_is_refused(compiled: MarkKernels, begins: list[int]) -> None:
     """An order that does not hold is refused."""
     with pytest.raises(Bug, match="index out of range"):
@@ -98,7 +99,7 @@ def test_only_ordered_words_are_prepared(compiled: MarkKernels) -> None:
     assert not len(compiled.prepare(np.array([2, 1], dtype=np.uint64)))
 
 
-@pytest.mark.parametrize("record", [16, 2**31, 2**32 - 1])
+@each_case("record", [16, 2**31, 2**32 - 1])
 def test_records_are_there(compiled: MarkKernels, record: int) -> None:
     """Of each there is a bit that says whether it is wanted."""
     with pytest.raises(Bug, match="index out of range"):
@@ -107,8 +108,8 @@ def test_records_are_there(compiled: MarkKernels, record: int) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("piece", "wanted", "days"),
+@each_case(
+    "piece, wanted, days",
     [
         (np.zeros(1, dtype=TAG), np.zeros(1, np.uint8), np.zeros(1, dtype=np.int16)),
         (_entries(0, 0, 0)[::2], np.zeros(1, np.uint8), np.zeros(1, dtype=np.int16)),
@@ -118,7 +119,6 @@ def test_records_are_there(compiled: MarkKernels, record: int) -> None:
         (_entries(0), np.zeros(1, np.uint8), np.zeros(0, dtype=np.int16)),
         (_entries(0), np.zeros(1, np.uint8), np.zeros(2, dtype=np.int16)),
     ],
-    ids=["tags", "gaps", "signed bits", "gaps between bits", "long days", "a day short", "a day more"],
 )
 def test_entries_are_compared_with_members(compiled: MarkKernels, piece: Any, wanted: Any, days: Any) -> None:
     """Everything is looked at before anything is read."""

@@ -48,7 +48,7 @@ def test_tags_are_found(loops: Loops, asked: list[Pair], ordered: list[Pair]) ->
 
 
 @each
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(
     pieces=st.lists(st.lists(st.tuples(PAIRS, st.integers(0, 19)), max_size=8), min_size=1, max_size=3),
     wanted=st.lists(st.booleans(), min_size=20, max_size=20),

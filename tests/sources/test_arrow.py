@@ -194,7 +194,7 @@ def test_bytes_under_a_null_do_not_matter() -> None:
     assert not column.broken.any()
 
 
-@pytest.mark.parametrize("several", [False, True])
+@each_case("several", [False, True])
 def test_cells_too_large_are_seen(several: bool) -> None:
     """Measured in bytes; in lists the largest value counts."""
     cells: list[Any] = ["x" * MAX_CELL_BYTES, "x" * (MAX_CELL_BYTES - 1) + "é", "y"]
@@ -317,7 +317,7 @@ def test_dictionaries_are_their_values() -> None:
     assert as_digits(cells).equals(pa.array([ONE.hex(), None, ONE.hex()]))
 
 
-@pytest.mark.parametrize("lists", [pa.list_(pa.binary()), pa.large_list(pa.binary(32))], ids=["lists", "large lists"])
+@each_case("lists", [pa.list_(pa.binary()), pa.large_list(pa.binary(32))])
 def test_lists_stay_lists(lists: Any) -> None:
     """Of no value there is no list."""
     cells = pa.array([[ONE, OTHER], None, [], [None, ONE]], lists)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from audiencekit.sources.csv import csv_file as delimited
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from tests.cases import each_case
+from tests.shortened import shortened
 
 Write = Callable[..., Path]
 Open = Callable[..., Source]
@@ -104,6 +106,10 @@ def test_the_answer_is_known_and_the_same_twice(
     assert expected in (None, quick)
 
 
+SHORT = [("\r\n", 7), ("\n", 4_096), ("\r", 7)]
+BLOCKS = [*SHORT, *(pair for pair in product(["\n", "\r\n", "\r"], [7, 4_096]) if pair not in SHORT)]
+
+
 @pytest.mark.parametrize(
     ("encoding", "letter", "broken"),
     [
@@ -115,8 +121,7 @@ def test_the_answer_is_known_and_the_same_twice(
         ("utf-8", "é€😀", b"\xc0\xaf"),
     ],
 )
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("block_bytes", [7, 4096])
+@pytest.mark.parametrize(("end", "block_bytes"), shortened(BLOCKS, len(SHORT)))
 def test_declared_encodings_hold_across_blocks(
     open_bytes: Open,
     monkeypatch: pytest.MonkeyPatch,
@@ -141,7 +146,7 @@ def test_declared_encodings_hold_across_blocks(
     assert faults == [{"row": rows + 1, "column": None, "reason": "encoding"}]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data",
     ["é@example.com,1\n".encode("latin-1"), "é@example.com,1\n".encode("cp1252"), "あ@x.jp,1\n".encode("shift_jis")],
 )
@@ -153,7 +158,7 @@ def test_no_encoding_is_guessed(open_bytes: Open, data: bytes) -> None:
     assert "`encoding=" in caught.value.hint
 
 
-@pytest.mark.parametrize("lines", [1, 2, 3])
+@each_case("lines", [1, 2, 3])
 def test_lines_before_the_header_are_no_names(open_bytes: Open, lines: int) -> None:
     """Above names that say nothing, a title ends in a refusal, not in people of the wrong column."""
     title = b"".join(b"Export of the spring campaign %d\n" % n for n in range(lines))
@@ -163,7 +168,7 @@ def test_lines_before_the_header_are_no_names(open_bytes: Open, lines: int) -> N
     assert "`header_row=N`" in caught.value.hint
 
 
-@pytest.mark.parametrize("size", [100, 5_000_000])
+@each_case("size", [100, 5_000_000])
 def test_zeros_are_not_another_encoding(open_bytes: Open, size: int) -> None:
     """A packed file of nothing but NUL has no line; that is what is said."""
     told = ""
@@ -179,7 +184,7 @@ def test_a_bomb_is_refused_before_it_is_large(write: Write) -> None:
     packed = (
         gzip.compress(b"email,note\n", mtime=0) + gzip.compress(b"a@example.com," + b"0" * 60_000 + b"\n", mtime=0) * 3
     )
-    bomb = gzip.compress((b"a@example.com," + b"0" * 900_000 + b"\n") * 150, compresslevel=9, mtime=0)
+    bomb = gzip.compress(b"a@example.com," + b"0" * 900_000 + b"\n", compresslevel=9, mtime=0) * 150
     source = open_source(write(packed + bomb), SourceOptions())
     with pytest.raises(SourceRefused, match="unpacks to more than 200 times its size"):
         list(source.batches())
@@ -194,7 +199,7 @@ def test_devices_are_no_files(path: str) -> None:
         list(open_source(path, SourceOptions()).batches())
 
 
-@pytest.mark.parametrize("name", ["people.csv", "people.csv.gz", "people.jsonl"])
+@each_case("name", ["people.csv", "people.csv.gz", "people.jsonl"])
 def test_a_file_that_changes_while_it_is_read_is_refused(write: Write, name: str) -> None:
     """Appended to, after the look or in the middle of the pass; whatever its format."""
     line = b'{"email":"a@example.com"}\n' if name.endswith("jsonl") else b"a@example.com,x\n"

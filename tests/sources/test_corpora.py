@@ -144,7 +144,7 @@ def test_delimiters_are_those_of_the_ground_truth(case: dict[str, Any]) -> None:
     assert DELIMITERS[str(open_case(case).description["delimiter"])] == expected
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if "expected_rows" in case], ids=lambda case: case["id"])
+@each_case("case", [case for case in CASES if "expected_rows" in case])
 def test_rows_are_those_expected(case: dict[str, Any], rows_of: Callable[[Source], list[dict[str, Any]]]) -> None:
     """Every cell, read through columns that are mapped by place."""
     expected = case["expected_rows"]
@@ -196,7 +196,7 @@ def test_a_country_makes_national_numbers_recognisable() -> None:
     assert read_to_the_end(source) == 500
 
 
-@pytest.mark.parametrize(("name", "rows"), [("f3c167f4-uk-500.csv", 500), ("880b9b7c-uk-500.csv", 2)])
+@each_case("name, rows", [("f3c167f4-uk-500.csv", 500), ("880b9b7c-uk-500.csv", 2)])
 def test_lists_whose_lines_end_in_carriage_returns_are_read(name: str, rows: int) -> None:
     """They look like one line in most terminals, and are not."""
     assert read_to_the_end(open_source(CORPUS / "contacts" / name, SourceOptions())) == rows

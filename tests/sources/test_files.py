@@ -139,8 +139,8 @@ def test_some_items_come_once(source: AnySource, once: bool) -> None:
     assert comes_once(item) == once
 
 
-@pytest.mark.parametrize(
-    ("given", "is_of_this_machine", "absolute", "stored", "name"),
+@each_case(
+    "given, is_of_this_machine, absolute, stored, name",
     [
         ("/data/list.csv", True, "/data/list.csv", "/data/list.csv", "list.csv"),
         ("/data/../list.csv", True, "/list.csv", "/list.csv", "list.csv"),
@@ -211,8 +211,8 @@ def test_options_that_no_file_heeds_are_refused(files: list[Path]) -> None:
     assert len(_look(files, delimiter=",")) == 2
 
 
-@pytest.mark.parametrize(
-    ("error", "rows_read"),
+@each_case(
+    "error, rows_read",
     [
         (SourceRefused("it broke", row=7, column="email", hint="mend it"), 70),
         (SourceRefused("it broke", rows_read=5, row=7, column="email", hint="mend it"), 5),
@@ -228,7 +228,7 @@ def test_a_refusal_says_which_source_it_is_about(error: SourceRefused, rows_read
     assert error.__traceback__ is None
 
 
-@pytest.mark.parametrize("sort", [MappingRefused, InputOutputFailed])
+@each_case("sort", [MappingRefused, InputOutputFailed])
 def test_other_failures_name_their_source_and_stay_of_their_sort(sort: type[AudiencekitError]) -> None:
     error = sort("it broke", hint="mend it")
     with pytest.raises(sort, match=r"^list\.csv: it broke$") as caught, naming("list.csv"):

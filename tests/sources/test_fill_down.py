@@ -19,6 +19,7 @@ from audiencekit.settings import load_settings
 from audiencekit.sources.csv import csv_file
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 CHILDREN = [
@@ -66,7 +67,7 @@ def test_others_are_told_and_filled_on_demand(open_bytes: Open) -> None:
     assert _countries(open_bytes(_lines(names, CHILDREN), puts_in=True, fill_down=(country,))) == EXPECTED
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rows",
     [
         [("A", "Germany", "a"), ("B", "", "b"), ("C", "", "c"), ("D", "France", "d")],
@@ -90,7 +91,7 @@ def test_a_row_that_cannot_be_read_ends_its_group(open_bytes: Open, monkeypatch:
     assert _countries(source) == [*EXPECTED, "Spain", "", "France"]
 
 
-@pytest.mark.parametrize("form", ["xlsx", "ndjson", "parquet"])
+@each_case("form", ["xlsx", "ndjson", "parquet"])
 def test_groups_may_begin_with_a_day(tmp_path: Path, form: str) -> None:
     """Of the column that begins them it is only asked whether there is a cell."""
     day = datetime.date(2024, 2, 3)

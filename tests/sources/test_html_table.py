@@ -96,8 +96,8 @@ def test_a_page_is_a_source_whatever_its_name(write: Write, rows_of: Rows) -> No
     assert "delimiter" not in source.description
 
 
-@pytest.mark.parametrize(
-    ("declared", "options"),
+@each_case(
+    "declared, options",
     [
         ("<meta charset=windows-1252>", {}),
         ("<meta content='text/html; charset=windows-1252'>", {}),

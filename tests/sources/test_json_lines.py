@@ -31,7 +31,7 @@ Faults = Callable[[Source], list[tuple[int, str | None, str]]]
 LINES = b'{"email":"ann@example.com","id":1}\n\n{"id":2,"phone":"+493012345601","email":null}\r\n  {"extra":{"a":[1]}}'
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@each_case("pack", [bytes, gzip.compress])
 def test_keys_are_columns(open_bytes: Open, rows_of: Rows, pack: Callable[[bytes], bytes]) -> None:
     """In the order in which they appear; a key that a line lacks, and null, are missing cells."""
     source = open_bytes(pack(LINES), country="DE")
@@ -47,8 +47,8 @@ def test_keys_are_columns(open_bytes: Open, rows_of: Rows, pack: Callable[[bytes
     assert (source.rows_read, source.description["format"]) == (3, "ndjson")
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "expected"),
+@each_case(
+    "name, data, expected",
     [
         ("a.csv", b'{"email":"a@example.com"}\n', "ndjson"),
         ("a", b' \n{"email" \n{"email":"a@example.com"}\n', "ndjson"),
@@ -65,8 +65,8 @@ def test_the_format_shows_in_content_and_name(write: Write, name: str, data: byt
     assert open_source(write(data, name), SourceOptions()).description["format"] == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
+@each_case(
+    "name, data, message",
     [
         ("a.json", b'[{"email":"markerson@example.com"}]', "not one object a line"),
         ("a.json", b' [\n {"email":"markerson@example.com"}]', "not one object a line"),
@@ -157,7 +157,7 @@ def test_a_counter_that_counts_otherwise_refuses_the_file(
         rows_of(source)
 
 
-@pytest.mark.parametrize("options", [{"delimiter": ","}, {"header": False}])
+@each_case("options", [{"delimiter": ","}, {"header": False}])
 def test_options_of_delimited_text_are_not_silently_ignored(write: Write, options: dict[str, Any]) -> None:
     """A delimiter makes the file delimited; a header there is none of."""
     path = write(LINES, "people.ndjson")
@@ -168,7 +168,7 @@ def test_options_of_delimited_text_are_not_silently_ignored(write: Write, option
             open_source(path, SourceOptions(**options))
 
 
-@pytest.mark.parametrize(("lines", "row"), [(1_000, 0), (1_500, 1_409), (4_096 + 1_401, 1_409)])
+@each_case("lines, row", [(1_000, 0), (1_500, 1_409), (4_096 + 1_401, 1_409)])
 def test_keys_that_come_late_are_told(open_bytes: Open, rows_of: Rows, lines: int, row: int) -> None:
     """They are not read; of some lines one is looked at, and the first that has such a key is named."""
     late = {"phone": "+493012345601"}
@@ -266,7 +266,7 @@ def test_objects_written_by_json_are_read(record: dict[str, Any], is_ascii: bool
         assert texts_of(found, key, line) == (value if value is None or isinstance(value, str) else str(value))
 
 
-@settings(max_examples=examples(500), deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(
     lines=st.lists(
         (LINE | CHANGED | PARTS | PARTS.map("{{{}}}".format)).map(str.encode)
@@ -294,7 +294,7 @@ def test_kernels_read_objects_as_python_reads_them(lines: list[bytes]) -> None:
             assert values
 
 
-@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(LINE, max_size=12), batch_rows=st.integers(1, 5))
 def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines: list[str], batch_rows: int) -> None:
     """Whatever stands in a line; also across batches."""

@@ -33,8 +33,8 @@ def test_a_line_break_is_told_in_words() -> None:
     assert [show_separator(separator) for separator in SEPARATORS] == ["' ::: '", "';'", "line breaks"]
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
+@each_case(
+    "given, kept",
     [
         ({"country": "DE"}, {"country": "DE"}),
         ({"country": "germany"}, {"country": "DE"}),
@@ -53,7 +53,7 @@ def test_options_are_kept_in_one_form(given: dict[str, Any], kept: dict[str, Any
     assert {name: getattr(options, name) for name in kept} == kept
 
 
-@pytest.mark.parametrize(
+@each_case(
     "given",
     [
         {"country": "Atlantis"},

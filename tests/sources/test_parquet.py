@@ -19,6 +19,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet import BATCH_BYTES, Inflation, batch_rows, first_rows, joined, look_rows, piece_rows
 from audiencekit.sources.part_files import part_files
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 from tests.shortened import shortened
 
 Rows = Callable[[Source], list[dict[str, Any]]]
@@ -78,7 +79,7 @@ def test_numbers_become_their_digits(open_table: OpenTable, rows_of: Rows) -> No
     assert [row["c0"] for row in rows_of(source)] == ["9007199254740993", None]
 
 
-@pytest.mark.parametrize("hashed", [True, False])
+@each_case("hashed", [True, False])
 def test_bytes_are_digits_in_columns_of_hashes_alone(
     open_table: OpenTable, rows_of: Rows, faults_of: Faults, hashed: bool
 ) -> None:
@@ -102,7 +103,7 @@ def test_native_lists_stay_lists(open_table: OpenTable, rows_of: Rows) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "columns",
     [
         {"phone": pa.array([14155550132.5])},
@@ -111,7 +112,6 @@ def test_native_lists_stay_lists(open_table: OpenTable, rows_of: Rows) -> None:
         {"phone": pa.array([{"number": "+4930123456"}])},
         {"phones": pa.array([[{"number": "+4930123456"}]])},
     ],
-    ids=range(5),
 )
 def test_columns_that_are_no_text_are_refused(open_table: OpenTable, columns: dict[str, Any]) -> None:
     """With the column's name: digits are lost, or there is no one value."""
@@ -153,15 +153,14 @@ def test_a_list_of_objects_is_refused_with_the_way_to_its_values(open_table: Any
     assert "ARRAY(SELECT value FROM UNNEST(emails))" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("table", "options"),
+@each_case(
+    "table, options",
     [
         (twice("email", "email"), {}),
         (twice("email", "email"), {"columns": ((Kind.EMAIL, "email"),)}),
         (twice("email", "Email "), {"columns": ((Kind.EMAIL, "email"),)}),
         (twice("email", "email"), {"columns": ((Kind.EMAIL, "column2"),)}),
     ],
-    ids=range(4),
 )
 def test_same_names_are_refused_where_they_are_wanted(
     open_table: OpenTable, table: pa.Table, options: dict[str, Any]
@@ -417,7 +416,7 @@ def _written(kind: str) -> io.BytesIO:
 
 
 @pytest.mark.parametrize(
-    "kind", shortened(["one value", "several groups", "common beginnings", "several values", "list"], 3)
+    "kind", shortened(["one value", "several groups", "common beginnings", "several values", "list"], 1)
 )
 def test_a_value_that_the_file_counts_once_is_unpacked_in_small_pieces(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

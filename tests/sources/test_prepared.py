@@ -18,6 +18,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.records.chunks import PREPARED_FORMAT, PREPARED_SCHEMA
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 TEXTS = pa.list_(pa.string())
@@ -41,7 +42,7 @@ def _open(path: Path, **options: Any) -> Source:
     return open_source(path, SourceOptions(**options))
 
 
-@pytest.mark.parametrize("told", [None, PREPARED_FORMAT])
+@each_case("told", [None, PREPARED_FORMAT])
 def test_a_prepared_file_says_what_its_columns_are(tmp_path: Path, rows_of: Rows, told: str | None) -> None:
     """Ours by its metadata, others by their columns; rows are those of this file."""
     source = _open(_write(tmp_path / "records.parquet", told=told))
@@ -54,7 +55,7 @@ def test_a_prepared_file_says_what_its_columns_are(tmp_path: Path, rows_of: Rows
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "column",
     [
         pa.array([ANN, BOB]),
@@ -66,16 +67,6 @@ def test_a_prepared_file_says_what_its_columns_are(tmp_path: Path, rows_of: Rows
         pa.array([[ANN_BYTES], [BOB_BYTES]], pa.list_(pa.binary())),
         pa.array([ANN.encode(), BOB.encode()]),
     ],
-    ids=[
-        "text",
-        "large text",
-        "dictionary",
-        "large list",
-        "list with a null",
-        "bytes",
-        "lists of bytes",
-        "text as bytes",
-    ],
 )
 def test_a_kind_is_text_or_bytes_or_lists_of_these(tmp_path: Path, rows_of: Rows, column: Any) -> None:
     """As engines write it."""
@@ -84,8 +75,8 @@ def test_a_kind_is_text_or_bytes_or_lists_of_these(tmp_path: Path, rows_of: Rows
     assert [[value for value in cell if value] for cell in values] == [[ANN], [BOB]]
 
 
-@pytest.mark.parametrize(
-    ("cells", "row"),
+@each_case(
+    "cells, row",
     [
         ([[ANN], ["ann@example.com"]], 2),
         ([[ANN.upper()], [BOB]], 1),
@@ -94,7 +85,6 @@ def test_a_kind_is_text_or_bytes_or_lists_of_these(tmp_path: Path, rows_of: Rows
         ([[hashlib.md5(b"ann", usedforsecurity=False).hexdigest()], None], 1),
         ([[ANN], [f" {BOB}"]], 2),
     ],
-    ids=["raw", "capitals", "short", "empty", "another hash", "space"],
 )
 def test_a_value_that_is_no_hash_refuses_the_file(tmp_path: Path, rows_of: Rows, cells: Any, row: int) -> None:
     """With its row and column, and without the value."""
@@ -106,8 +96,8 @@ def test_a_value_that_is_no_hash_refuses_the_file(tmp_path: Path, rows_of: Rows,
     assert not any(value in f"{caught.value} {caught.value.hint}" for value in values)
 
 
-@pytest.mark.parametrize(
-    ("value", "hint"),
+@each_case(
+    "value, hint",
     [
         (ANN.upper(), "in lower case and without spaces"),
         (f"{ANN} ", "in lower case and without spaces"),
@@ -116,7 +106,6 @@ def test_a_value_that_is_no_hash_refuses_the_file(tmp_path: Path, rows_of: Rows,
         ("", "write null"),
         ("ann@example.com", "hash the list with `audiencekit prepare`"),
     ],
-    ids=["capitals", "space", "base64", "another hash", "empty", "raw"],
 )
 def test_common_faults_of_engines_have_a_hint(tmp_path: Path, rows_of: Rows, value: str, hint: str) -> None:
     """The hint says how the query is to be corrected."""
@@ -126,8 +115,8 @@ def test_common_faults_of_engines_have_a_hint(tmp_path: Path, rows_of: Rows, val
     assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("value", "hint"),
+@each_case(
+    "value, hint",
     [
         (hashlib.md5(b"ann", usedforsecurity=False).digest(), "another hash, such as MD5 or SHA-1"),
         (hashlib.md5(b"ann", usedforsecurity=False).hexdigest().encode(), "another hash, such as MD5 or SHA-1"),
@@ -136,7 +125,6 @@ def test_common_faults_of_engines_have_a_hint(tmp_path: Path, rows_of: Rows, val
         (ANN_BYTES[:-1], "hash the list with `audiencekit prepare`"),
         (b"", "write null"),
     ],
-    ids=["MD5", "digits of MD5", "SHA-512", "raw, of 32 letters", "short", "empty"],
 )
 def test_bytes_that_are_no_hash_refuse_the_file(tmp_path: Path, rows_of: Rows, value: bytes, hint: str) -> None:
     """A raw value does not pass for a hash because it has as many letters as a hash has bytes."""
@@ -165,8 +153,8 @@ def test_partner_ids_are_no_hashes(tmp_path: Path, rows_of: Rows) -> None:
     assert [row["c3"] for row in rows_of(source)] == [["crm-1"], None]
 
 
-@pytest.mark.parametrize(
-    ("others", "message"),
+@each_case(
+    "others, message",
     [
         ({"row": None}, "it has no column row"),
         ({"operation": None}, "it has no column operation"),

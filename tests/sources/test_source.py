@@ -25,6 +25,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from audiencekit.sources.table import SourcePart
 from tests.canary.witnesses import package_frames_of
+from tests.cases import each_case
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Faults = Callable[[Source], list[tuple[int, str | None, str]]]
@@ -227,7 +228,7 @@ def test_a_source_without_identifiers_can_be_counted(open_bytes: Open, rows_of: 
     assert rows_of(source) == [{"row": 1}, {"row": 2}]
 
 
-@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet", "prepared", "frame"])
+@each_case("form", ["csv", "ndjson", "parquet", "prepared", "frame"])
 def test_every_format_heeds_what_is_to_be_ignored(write: Write, form: str) -> None:
     """A prepared file is then one like any other."""
     table = pa.table({"email": ["ann@example.com"], "phone_number": ["+493012345601"]})
@@ -244,7 +245,7 @@ def test_every_format_heeds_what_is_to_be_ignored(write: Write, form: str) -> No
     assert open_source(source, options).mapping.names_by_kind() == {"email": ["email"]}
 
 
-@pytest.mark.parametrize("form", ["csv", "careful csv", "ndjson", "parquet", "frame", "two files"])
+@each_case("form", ["csv", "careful csv", "ndjson", "parquet", "frame", "two files"])
 def test_cells_with_several_values_are_divided_in_every_format(write: Write, rows_of: Rows, form: str) -> None:
     """By what the sample shows, to the last row; a column that shows nothing stays text."""
     cells = ["a@example.com ::: b@example.com", *["c@example.com"] * 1_500, "d@example.com ::: e@example.com", None]
@@ -370,7 +371,7 @@ TROUBLE: list[tuple[bytes, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "options"), TROUBLE, ids=range(len(TROUBLE)))
+@each_case("data, options", TROUBLE)
 def test_no_refusal_shows_a_cell(open_bytes: Open, rows_of: Rows, data: bytes, options: dict[str, Any]) -> None:
     """Neither in words nor in what a traceback with local variables would print."""
     try:

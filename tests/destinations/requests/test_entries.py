@@ -48,7 +48,7 @@ def _entry(batch: Any, place: int, profile: Profile) -> str:
 
 
 @each
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), people=st.lists(PEOPLE, min_size=1, max_size=20), profile=st.sampled_from([SPEC, X]))
 def test_entries_are_compact_json(
     loops: Loops, hashed_records: Make, data: st.DataObject, people: list[object], profile: Profile

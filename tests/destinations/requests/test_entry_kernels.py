@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit.destinations.requests.entry_kernels import BatchPart, EntryKernels, Field
 from audiencekit.errors import Bug
+from tests.cases import each_case
 from tests.kernels.installed import installed
 
 HASHES = np.zeros((3, 32), dtype=np.uint8)
@@ -56,14 +57,14 @@ def test_lists_of_values_that_are_not_there(compiled: EntryKernels, field: Field
         _write(compiled, replace(field, lists=WRONG_LISTS[wrong]))
 
 
-@pytest.mark.parametrize("wrong", sorted({*WRONG_LISTS} - {"none"}))
+@each_case("wrong", sorted({*WRONG_LISTS} - {"none"}))
 def test_texts_that_are_not_there(compiled: EntryKernels, wrong: str) -> None:
     """Where their ends point beside their bytes."""
     with pytest.raises(Bug, match="index out of range"):
         _write(compiled, replace(WRITTEN, ends=WRONG_LISTS[wrong]))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         {"places": [-1]},
@@ -75,7 +76,6 @@ def test_texts_that_are_not_there(compiled: EntryKernels, wrong: str) -> None:
         {"operations": 2},
         {"operations": 2**63},
     ],
-    ids=str,
 )
 def test_nothing_is_written_outside(compiled: EntryKernels, wrong: dict[str, Any]) -> None:
     """Records that are not there, a body that is too short, operations that cannot be filled."""
@@ -93,7 +93,7 @@ def test_more_records_than_there_are(compiled: EntryKernels) -> None:
 GAPS = np.zeros(600, dtype=np.uint8)[::2]
 
 
-@pytest.mark.parametrize("body", [GAPS, np.zeros(300, dtype=np.int64), np.frombuffer(bytes(300), dtype=np.uint8)])
+@each_case("body", [GAPS, np.zeros(300, dtype=np.int64), np.frombuffer(bytes(300), dtype=np.uint8)])
 def test_only_bytes_of_ones_own_are_written_into(compiled: EntryKernels, body: Any) -> None:
     """Gaps, values of another size, and bytes of others are refused before anything is written."""
     with pytest.raises(ValueError, match="a kernel"):
@@ -101,7 +101,7 @@ def test_only_bytes_of_ones_own_are_written_into(compiled: EntryKernels, body: A
     assert not body.any()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "part",
     [
         BatchPart(np.array([0], dtype=np.int32), [FIELD]),
@@ -110,7 +110,6 @@ def test_only_bytes_of_ones_own_are_written_into(compiled: EntryKernels, body: A
         BatchPart(np.array([0]), [replace(FIELD, values=HASHES[::2])]),
         BatchPart(np.array([0]), [replace(WRITTEN, ends=LISTS.astype(np.int64))]),
     ],
-    ids=["small places", "long lists", "wide hashes", "hashes with gaps", "long ends"],
 )
 def test_other_layouts_are_refused(compiled: EntryKernels, part: BatchPart) -> None:
     """They would be read as something else."""

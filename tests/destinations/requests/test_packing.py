@@ -28,6 +28,7 @@ from audiencekit.personal import HashedRecords
 from audiencekit.profile import SPEC, Profile, X
 from audiencekit.records.plan_times import pin_times
 from audiencekit.records.record_bits import Indices
+from tests.cases import each_case
 from tests.examples import examples
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
@@ -232,7 +233,7 @@ EVERY_KIND = {
 }
 
 
-@pytest.mark.parametrize(("profile", "platform_field"), [(SPEC, "platform_id"), (X, "twitter_id")])
+@each_case("profile, platform_field", [(SPEC, "platform_id"), (X, "twitter_id")])
 def test_every_kind_has_its_field(
     hashed_records: Make, sha256: Callable[[str], str], profile: Profile, platform_field: str
 ) -> None:
@@ -262,7 +263,7 @@ def test_no_records_are_no_users(hashed_records: Make) -> None:
     assert _entries(hashed_records()) == []
 
 
-@pytest.mark.parametrize("profile", [SPEC, X])
+@each_case("profile", [SPEC, X])
 def test_sizes_are_known_before_entries_are_written(hashed_records: Make, profile: Profile) -> None:
     """Each is that of the entry without its comma, escapes and several bytes a letter included."""
     texts = ["plain", 'two " quotes " and \\', "line\nand\ttab", "é 🙂 \u2028", "\x00\x1f\x7f"]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.destinations.requests.request_plan import (
@@ -87,9 +86,7 @@ def test_narrow_sizes_add_up_to_more() -> None:
     assert planned.body_bytes == 1 + 1_000 * (256 + operation_bytes(TIMES))
 
 
-@pytest.mark.parametrize(
-    "limits", [BodyLimits(max_operations=3, max_body_bytes=9_000), BodyLimits(max_body_bytes=9_000)]
-)
+@each_case("limits", [BodyLimits(max_operations=3, max_body_bytes=9_000), BodyLimits(max_body_bytes=9_000)])
 def test_a_body_is_as_long_as_what_is_in_it(limits: BodyLimits) -> None:
     """Brackets, users with their commas, operations; also of bodies that begin in the midst of what came at once."""
     sizes = [80 + number % 7 for number in range(2_000)]

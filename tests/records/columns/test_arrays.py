@@ -62,7 +62,7 @@ def test_offsets_stand_where_numbers_do() -> None:
     assert offsets.tolist() == text_buffers(COLUMN)[0].tolist()
 
 
-@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view()], ids=str)
+@each_case("kind", [pa.large_string(), pa.string_view()])
 def test_texts_of_another_layout_are_refused(kind: Any) -> None:
     """Their offsets would be read as others."""
     with pytest.raises(ValueError, match="StringArray"):
@@ -88,11 +88,7 @@ def test_numbers_are_not_copied() -> None:
     assert arrow_array(np.arange(5)).to_pylist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    "values",
-    [np.zeros((2, 2)), np.zeros(2, dtype=np.dtype(np.int32).newbyteorder())],
-    ids=["a table", "of another machine"],
-)
+@each_case("values", [np.zeros((2, 2)), np.zeros(2, dtype=np.dtype(np.int32).newbyteorder())])
 def test_a_buffer_that_arrow_would_misread_is_refused(values: Any) -> None:
     """Its bytes would be taken for other numbers."""
     with pytest.raises(ValueError, match="one row of native values"):

@@ -75,7 +75,7 @@ MARKS = (
 )
 
 
-@pytest.mark.parametrize("seed", shortened(range(8), 2))
+@pytest.mark.parametrize("seed", shortened(range(6), 1))
 def test_marks_in_any_order_as_the_definition(seed: int) -> None:
     """On either side of the at sign; most are decided here."""
     chance = random.Random(seed)
@@ -169,15 +169,15 @@ def test_encodings_of_no_label_are_refused_at_once(text: str) -> None:
     assert codes.tolist() == [code_of(Reason.INVALID_SYNTAX)]
 
 
-@each_case("seed", range(4))
+@pytest.mark.parametrize("seed", shortened(range(4), 1))
 def test_mistyped_labels_as_the_definition(seed: int) -> None:
     """One sign of a label in the form of the name system is another, and nearly all are decided here."""
     chance = random.Random(seed)
-    domains = [DIRTY_ADDRESSES["no label behind xn--"](chance).partition("@")[2] for _ in range(1_500)]
+    domains = [DIRTY_ADDRESSES["no label behind xn--"](chance).partition("@")[2] for _ in range(1_000)]
     texts = [f"ada@{domain}" for domain in domains]
     assert differing_addresses(texts) == []
     codes, _ = decided(pa.array(texts), Kind.EMAIL)
-    assert (codes == PENDING).sum() < 15
+    assert (codes == PENDING).sum() < 10
 
 
 @each_case("text, expected", ORDERED)
@@ -271,7 +271,7 @@ MAPPED_PLACED = "a1-.\xfc\u0301\u05d0\ufb03\u3002\uff0e\u2026\xb4\u2011\xaa\xdf\
 PLACED = "a1-.\u00fc\u093e\u0930\u05d0\u05b0\u0660\u03a3\u03c3\uff0e\uff21\u3002\u2665\ufffd\u00b7\u30fb\u02b9 _"
 
 
-@each_case("seed", range(4))
+@pytest.mark.parametrize("seed", shortened(range(4), 1))
 @each_case("placed", [PLACED, MAPPED_PLACED])
 def test_characters_at_any_place_as_the_definition(seed: int, placed: str) -> None:
     """On either side of the at sign, in labels of up to five."""
@@ -281,6 +281,6 @@ def test_characters_at_any_place_as_the_definition(seed: int, placed: str) -> No
         return "".join(chance.choices(placed, k=chance.randrange(1, 6)))
 
     tops = ("", ".test", ".example", ".\u05d0\u05d1", ".xn--4dbc", ".xn--4dbc.example")
-    texts = [f"{chance.choice(('ada', part()))}@{part()}{chance.choice(tops)}" for _ in range(2_000)]
+    texts = [f"{chance.choice(('ada', part()))}@{part()}{chance.choice(tops)}" for _ in range(1_500)]
     assert differing_addresses(texts) == []
     assert (decided(pa.array(texts), Kind.EMAIL)[0] != PENDING).mean() > 0.25

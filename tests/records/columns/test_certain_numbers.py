@@ -52,7 +52,7 @@ def test_numbers_under_other_rules(rules: Rules) -> None:
     assert differing_numbers(rows, rules) == []
 
 
-@pytest.mark.parametrize("size", [pa.int8(), pa.uint16(), pa.int64()], ids=str)
+@each_case("size", [pa.int8(), pa.uint16(), pa.int64()])
 def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
     """The places in a dictionary of countries may be numbers of any size."""
     few = [(text, "DE" if number % 3 else None) for number, (text, _) in enumerate(rows)]
@@ -65,7 +65,7 @@ def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
     assert (hashes == expected_hashes)[codes == VALID].all()
 
 
-@pytest.mark.parametrize("sign", [" ", "/"])
+@each_case("sign", [" ", "/"])
 def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
     """Around the sizes from which two groups of digits are two numbers."""
     sizes = [(first, second) for first in range(5, 12) for second in range(5, 12)]
@@ -77,21 +77,8 @@ def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
 def test_cells_of_several_lines_are_decided(sign: str) -> None:
     """As the definition does, whatever stands in the lines."""
     parts = [
-        "+14155550132",
-        "0151 1234567",
-        "'",
-        "=",
-        '="',
-        '"',
-        "tel:",
-        "P: ",
-        "x1",
-        ".0",
-        "-1,0",
-        "##",
-        "n/a",
-        "é",
-        "١.٠",
+        *("+14155550132", "0151 1234567", "'", "=", '="', '"', "tel:", "P: ", "x1", ".0", "-1,0", "##", "n/a"),
+        *("é", "١.٠"),
     ]
     cells = [before + sign + behind for before in parts for behind in parts]
     cells += [f"{front}{cell}" for cell in cells for front in ("'", "tel:", "=")]
@@ -157,25 +144,8 @@ def test_numbers_behind_two_zeros_are_those_of_the_definition() -> None:
 
 
 PIECES = [
-    "+",
-    "~",
-    "00",
-    "0",
-    "1",
-    "49",
-    "44",
-    "7911",
-    "151",
-    "415",
-    "123456",
-    "555",
-    "0132",
-    " ",
-    "-",
-    "(",
-    ")",
-    ".",
-    "/",
+    *("+", "~", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")"),
+    *(".", "/"),
 ]
 
 

@@ -32,8 +32,10 @@ from audiencekit.records.columns.checks import (
 from audiencekit.records.phones import plain_numbers as phone_numbers
 from benchmarks.values import emails as email_values, handles as handle_values, platform_ids as platform_id_values
 from tests.cases import each_case
+from tests.shortened import shortened
 
 _CODES = [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE2000)]
+_NEAR = [*range(0x700), *range(0x1600, 0x1900), *range(0x2000, 0x2100), *range(0x2FF0, 0x3100), *range(0xFE00, 0x10000)]
 
 
 def test_first_check_wins() -> None:
@@ -51,9 +53,10 @@ def test_pending_stays_without_a_check() -> None:
     assert codes.tolist() == [PENDING, 1]
 
 
-def test_trim() -> None:
+@pytest.mark.parametrize("codes", shortened([_NEAR, _CODES], 1), ids=["where they are", "everywhere"])
+def test_trim(codes: list[int]) -> None:
     """White space and marks go from both ends as in the definition; control characters and inner space stay."""
-    texts = [f"{chr(one)}{chr(two)}a b{chr(one)}" for one in _CODES for two in (9, 32, 28, 97)]
+    texts = [f"{chr(one)}{chr(two)}a b{chr(one)}" for one in codes for two in (9, 32, 28, 97)]
     assert trim_texts(pa.array(texts)).to_pylist() == [trim_text(text) for text in texts]
     assert trim_texts(pa.array([None, " "])).to_pylist() == ["", ""]
 
@@ -102,11 +105,17 @@ PATTERNS = [
 ]
 
 
-@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
-def test_a_few_texts_match_as_many_do(pattern: str, assembled: Callable[..., list[str]]) -> None:
-    """`re`, which matches a few texts, says what RE2 says of many, whatever stands in them."""
+@pytest.fixture(scope="module")
+def texts(assembled: Callable[..., list[str]]) -> list[str]:
+    """Of all kinds, and with what is read in two ways."""
     texts = [*assembled([*email_values.PARTS, *handle_values.PARTS], 1_500), *assembled(platform_id_values.PARTS, 500)]
-    texts += ["", "\n", "a\n", "\na", "a\n\n", "\x00", "é", "ſ", "\u212a", "٣", "1\n.0", "x@y.zz\n", "'\n1", "=\n"]
+    odd = ("", "\n", "a\n", "\na", "a\n\n", "\x00", "é", "ſ", "\u212a", "٣", "1\n.0", "x@y.zz\n", "'\n1", "=\n")
+    return [*texts, *odd]
+
+
+@each_case("pattern", PATTERNS)
+def test_a_few_texts_match_as_many_do(pattern: str, texts: list[str]) -> None:
+    """`re`, which matches a few texts, says what RE2 says of many, whatever stands in them."""
     parts = [texts[start : start + FEW] for start in range(0, len(texts), FEW)]
     few = [matches(pa.array(part), pattern).tolist() for part in parts]
     assert [found for part in few for found in part] == matches(pa.array(texts), pattern).tolist()

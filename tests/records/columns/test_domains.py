@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-import sys
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
+from itertools import islice
 
 import idna
 import pytest
@@ -26,6 +27,7 @@ from audiencekit.records.columns.domains import (
     mapped,
 )
 from tests.cases import each_case
+from tests.shortened import shortened
 
 LETTERS = st.one_of(
     st.sampled_from("abz019"),
@@ -44,7 +46,7 @@ def test_labels_stand_for_no_letter_that_is_called_unencoded() -> None:
     letters.survey("\xe9\U00010000\U00020000\U00030000")
     ranges = (codepoint_classes[name] for name in ("PVALID", "CONTEXTJ", "CONTEXTO"))
     valid = {chr(code) for one in ranges for both in one for code in range(max(0x80, both >> 32), both & 0xFFFFFFFF)}
-    unencoded = set(filter(letters.is_unencoded, map(chr, range(0x80, sys.maxunicode + 1))))
+    unencoded = set(filter(letters.is_unencoded, valid | set(map(chr, range(0x80, CODE_POINTS)))))
     assert {letter for letter in valid & unencoded if unicodedata.category(letter)[0] not in "CZ"} == set()
     assert len(set(map(chr, range(0x80, CODE_POINTS))) - unencoded - valid) < 1_000
 
@@ -52,6 +54,7 @@ def test_labels_stand_for_no_letter_that_is_called_unencoded() -> None:
 _CODES = [chr(code) for code in range(0x80, CODE_POINTS) if unicodedata.category(chr(code)) not in ("Cn", "Cs", "Co")]
 
 
+@cache
 def _remapped(letter: str) -> str | None:
     """By the tables of UTS 46 in the library that the definition asks; None where no domain has it."""
     try:
@@ -62,10 +65,10 @@ def _remapped(letter: str) -> str | None:
 
 def test_letters_that_domains_have_others_for() -> None:
     """Most of those that UTS 46 maps, to what it maps them to; and of no other letter anything."""
-    written = [letter for letter in _CODES if lower(letter) == letter]
+    compatible = [letter for letter in _CODES if unicodedata.normalize("NFKC", letter) != letter]
+    written = [letter for letter in (*compatible, "\u3002") if lower(letter) == letter]
     in_others = {letter: found for letter in written if (found := _remapped(letter)) not in (None, "", letter)}
-    found = {letter: mapped(letter) for letter in written if unicodedata.normalize("NFKC", letter) != letter}
-    found["\u3002"] = mapped("\u3002")
+    found = {letter: mapped(letter) for letter in written}
     assert {letter: parts for letter, parts in found.items() if parts and parts != in_others[letter]} == {}
     left = [letter for letter, parts in found.items() if not parts and letter in in_others]
     are_taken = {letter for letter in left if ascii_domain(f"q{letter}q.com") is not Reason.INVALID_SYNTAX}
@@ -94,8 +97,8 @@ def test_same_as_the_definition(domain: str) -> None:
     assert domain_in_ascii(domain) == ascii_domain(lower(domain))
 
 
-@pytest.mark.parametrize(
-    ("domain", "in_ascii"),
+@each_case(
+    "domain, in_ascii",
     [
         ("bücher.example", "xn--bcher-kva.example"),
         ("BÜCHER.Example", "xn--bcher-kva.example"),
@@ -112,11 +115,12 @@ def test_letters_that_are_certain_are_not_asked_for_again(
     domain_in_ascii.cache_clear()
     assert domain_in_ascii(domain) == in_ascii
     domain_in_ascii.cache_clear()
-    monkeypatch.setattr(domains, "ascii_domain", lambda _: pytest.fail("the definition was asked"))
-    assert domain_in_ascii(domain) == in_ascii
+    with monkeypatch.context() as patch:
+        patch.setattr(domains, "ascii_domain", lambda _: pytest.fail("the definition was asked"))
+        assert domain_in_ascii(domain) == in_ascii
 
 
-@pytest.mark.parametrize(
+@each_case(
     "domain",
     [
         *(f"bücher.{name}" for name in SPECIAL_USE_DOMAIN_NAMES if "." not in name),
@@ -143,17 +147,19 @@ def test_everything_else_is(domain: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
     domain_in_ascii(domain.replace("-", ""))  # its letters are known from here on
     domain_in_ascii.cache_clear()
-    monkeypatch.setattr(domains, "ascii_domain", ask)
-    assert domain_in_ascii(domain) == "asked.example"
+    with monkeypatch.context() as patch:
+        patch.setattr(domains, "ascii_domain", ask)
+        assert domain_in_ascii(domain) == "asked.example"
     domain_in_ascii.cache_clear()
     assert asked == [domain]
 
 
+@pytest.mark.parametrize("step", shortened([13, 1], 1))
 @each_case("letters", domains.IDEOGRAPHS)
-def test_letters_that_are_not_asked_for_are_certain(letters: str) -> None:
+def test_letters_that_are_not_asked_for_are_certain(letters: str, step: int) -> None:
     """The definition takes every one of them as it stands, twelve in a label."""
     codes = range(ord(letters[0]), ord(letters[1]) + 1)
-    for begin in range(codes.start, codes.stop, 12):
+    for begin in range(codes.start, codes.stop, 12 * step):
         label = "".join(map(chr, range(begin, min(begin + 12, codes.stop))))
         assert ascii_domain(f"{label}.com") == f"xn--{label.encode('punycode').decode()}.com"
 
@@ -168,12 +174,13 @@ def test_many_letters_at_once_are_judged_as_one() -> None:
     assert 100 < sum(found & CERTAIN for found in classes.values()) < 500
 
 
+@pytest.mark.parametrize("step", shortened([6, 1], 1))
 @each_case("direction", ["AL", "R", "L", "ON"])
-def test_signs_that_are_refused_stand_in_no_label(direction: str) -> None:
+def test_signs_that_are_refused_stand_in_no_label(direction: str, step: int) -> None:
     """Neither between letters from the left nor between some from the right; some signs are letters to IDNA."""
     letters = CertainLetters()
     signs = [sign for sign in map(chr, range(0xA0, 0x3400)) if unicodedata.bidirectional(sign) == direction]
-    refused = [sign for sign in signs if letters.class_of(sign) == REFUSED][:60]
+    refused = list(islice((sign for sign in signs if letters.class_of(sign) == REFUSED), 0, 60, step))
     assert refused or direction == "R"
     labels = [f"{side}{sign}{side}" for sign in refused for side in ("q", "\u05d0", "\u0628", "\u30a2")]
     assert {ascii_domain(f"{label}.com") for label in labels} <= {Reason.INVALID_SYNTAX}
@@ -186,7 +193,7 @@ def test_those_that_are_taken(good: set[str], bad: set[str], at_once: int) -> No
     assert list(accepted(letters, lambda some: bad.isdisjoint(some), at_once=at_once)) == sorted(good - bad)
 
 
-@pytest.mark.parametrize(("bad", "questions"), [("", 4), ("a", 4 + 2 * 4)])
+@each_case("bad, questions", [("", 4), ("a", 4 + 2 * 4)])
 def test_few_are_asked(bad: str, questions: int) -> None:
     """One question for many letters, and two for each halving around one that is refused."""
     asked = 0

@@ -19,6 +19,7 @@ from audiencekit.records.columns.hex_kernels import HexKernels
 from audiencekit.records.columns.plain_hex import PlainHex
 from audiencekit.records.columns.plain_texts import PlainTexts
 from audiencekit.records.columns.text_kernels import TextKernels
+from tests.cases import each_case
 from tests.examples import examples
 from tests.kernels.installed import both, installed
 
@@ -53,7 +54,7 @@ def compiled() -> HexKernels:
     return installed(HexKernels)
 
 
-@pytest.mark.parametrize(("places", "room"), [([2], 192), ([-1], 192), ([0, 1], 191), ([1, 1], 192), ([0], 0)])
+@each_case("places, room", [([2], 192), ([-1], 192), ([0, 1], 191), ([1, 1], 192), ([0], 0)])
 def test_no_digits_are_written_outside(compiled: HexKernels, places: list[int], room: int) -> None:
     """Lists that are not there, or more than there is room for."""
     with pytest.raises(Bug, match="index out of range"):

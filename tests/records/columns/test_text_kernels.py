@@ -16,6 +16,7 @@ from audiencekit.kernels.layouts import Words
 from audiencekit.records.columns.arrays import PENDING, VALID, code_of
 from audiencekit.records.columns.checks import signs
 from audiencekit.records.columns.text_kernels import MOST_DISTINCT, Letters, Plans, TextKernels
+from tests.cases import each_case
 from tests.kernels.installed import installed
 
 EMPTY = code_of(Reason.EMPTY)
@@ -64,7 +65,7 @@ def _decide(compiled: TextKernels, texts: Any) -> tuple[list[int], list[bytes]]:
     return codes.tolist(), [digest.tobytes() for digest in digests]
 
 
-@pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 119, 120, 128, 1_000])
+@each_case("size", [0, 1, 55, 56, 63, 64, 119, 120, 128, 1_000])
 def test_texts_of_any_size_have_their_hash(compiled: TextKernels, size: int) -> None:
     """Around the ends of blocks, too, and beside others."""
     texts = ["a", "é" * (size // 2) + "x" * (size % 2), "b" * 70]
@@ -80,8 +81,8 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: TextKernels) -> None
     assert digests[0] == hashlib.sha256(ADDRESS).digest()
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
+@each_case(
+    "text, code",
     [
         (" None", PLACEHOLDER),
         ("NoMail@larch.example", PLACEHOLDER),
@@ -167,8 +168,8 @@ def test_a_text_that_is_certainly_no_address_has_its_reason(compiled: TextKernel
     assert _decide(compiled, pa.array([text]))[0] == [code]
 
 
-@pytest.mark.parametrize(
-    ("text", "address"),
+@each_case(
+    "text, address",
     [
         (" J\u00f6rg@Larchpost.example", "j\u00f6rg@larchpost.example"),
         ("a.\u00df@b\u00fccher.example", "a.\u00df@xn--bcher-kva.example"),
@@ -205,7 +206,7 @@ def test_slices_are_decided_as_their_values(compiled: TextKernels) -> None:
     assert _decide(compiled, hidden)[0] == [EMPTY, VALID]
 
 
-@pytest.mark.parametrize("count", [0, 1])
+@each_case("count", [0, 1])
 def test_short_columns(compiled: TextKernels, count: int) -> None:
     """Columns without values, and with nothing but null."""
     assert _decide(compiled, pa.array([None] * count, pa.string()))[0] == [EMPTY] * count
@@ -240,8 +241,8 @@ def test_numbers_of_unknown_plans_are_left(compiled: TextKernels) -> None:
     assert codes.tolist() == [PENDING]
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
+@each_case(
+    "text, code",
     [
         ("None", PLACEHOLDER),
         ("123-4567", PLACEHOLDER),
@@ -270,8 +271,8 @@ def test_a_text_that_is_certainly_no_number_has_its_reason(compiled: TextKernels
     assert codes.tolist() == [code]
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
+@each_case(
+    "text, code",
     [
         ("+49 30 123~4567", EXTENSION),
         ("+49 3~4567", NOT_POSSIBLE),  # a number of one digit is none
@@ -304,7 +305,7 @@ def test_a_plus_without_a_calling_code_is_not_possible(compiled: TextKernels) ->
     assert found == {VALID: [NOT_POSSIBLE], -1: [PENDING]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "broken",
     [
         {"following": np.full(16, 10_000, dtype=np.int32)},
@@ -315,7 +316,6 @@ def test_a_plus_without_a_calling_code_is_not_possible(compiled: TextKernels) ->
         {"readings": np.array([99 << 56], dtype=np.int64), "outcomes": np.array([VALID], dtype=np.int8)},
         {"readings": np.array([200 << 8], dtype=np.int64), "outcomes": np.array([VALID], dtype=np.int8)},
     ],
-    ids=lambda broken: "+".join(broken),
 )
 def test_tables_that_point_outside_are_a_bug(compiled: TextKernels, broken: dict[str, Any]) -> None:
     """No place is read that is not there, and the process goes on."""
@@ -323,7 +323,7 @@ def test_tables_that_point_outside_are_a_bug(compiled: TextKernels, broken: dict
         compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken))
 
 
-@pytest.mark.parametrize("regions", [[], [1], [-1], [0, 0]])
+@each_case("regions", [[], [1], [-1], [0, 0]])
 def test_every_number_has_a_region(compiled: TextKernels, regions: list[int]) -> None:
     """As many as there are numbers, each of them known."""
     with pytest.raises(ValueError, match="every number has a region"):
@@ -340,14 +340,14 @@ def test_values_must_stand_one_behind_the_other(compiled: TextKernels) -> None:
             compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=international))
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+@each_case("dtype", [np.int8, np.int64])
 def test_places_of_regions_have_one_size(compiled: TextKernels, dtype: Any) -> None:
     """Smaller ones would be read beyond their end, larger ones as the region of another row."""
     with pytest.raises(ValueError, match="one behind the other"):
         compiled.decide_phone_numbers(NUMBER, regions=REGION.astype(dtype), plans=_plans())
 
 
-@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view()], ids=str)
+@each_case("kind", [pa.large_string(), pa.string_view()])
 def test_texts_of_another_layout_are_refused(compiled: TextKernels, kind: Any) -> None:
     """Their offsets would be read as others."""
     with pytest.raises(ValueError, match="StringArray"):

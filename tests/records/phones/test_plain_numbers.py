@@ -54,7 +54,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("plus", [True, False])
+@each_case("plus", [True, False])
 def test_written_rows(*, plus: bool) -> None:
     """Each written row has its own calling code and digits, and the others are null."""
     texts, written, dropped, codes, expected = zip(*ROWS, strict=True)
@@ -69,7 +69,7 @@ def test_written_rows(*, plus: bool) -> None:
     assert column.to_pylist() == [text and ("+" if plus else "") + text for text in expected]
 
 
-@pytest.mark.parametrize("count", [0, 3])
+@each_case("count", [0, 3])
 def test_nothing_written(count: int) -> None:
     """Without a row that is written all are null."""
     zeros = np.zeros(count, dtype=np.int32)
@@ -132,7 +132,7 @@ def test_same_as_definition_for_any_text(differing: Callable[..., list[int]], ro
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
 
 
-@pytest.mark.parametrize("country", [None, "US", "GB"])
+@each_case("country", [None, "US", "GB"])
 def test_same_as_definition_in_public_corpora(
     country: str | None, corpus_texts: list[str], differing: Callable[..., list[int]]
 ) -> None:
@@ -141,7 +141,7 @@ def test_same_as_definition_in_public_corpora(
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
 
 
-@pytest.mark.parametrize("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
+@each_case("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
 def test_every_character_at_every_place(number: str, differing: Callable[..., list[int]]) -> None:
     """One foreign character at any place of a number is judged as the definition does."""
     signs = [*map(chr, range(128)), *"\xa0\xad\u2003\u2010\u2015\u2212\u200b\u3000ー－．／（）［］～＋９٩é"]
@@ -152,13 +152,8 @@ def test_every_character_at_every_place(number: str, differing: Callable[..., li
 def test_tildes_that_are_punctuation(differing: Callable[..., list[int]]) -> None:
     """Behind two digits and a plus, or before more than an extension has; the others are left."""
     texts = [
-        "+95~92661752",
-        "+687~75.12.34",
-        "+49 30~9018-20",
-        "+49~3090182012",
-        "+49 30~901820",
-        "030~901820",
-        "+1~~2",
+        *("+95~92661752", "+687~75.12.34", "+49 30~9018-20", "+49~3090182012"),
+        *("+49 30~901820", "030~901820", "+1~~2"),
     ]
     rows = [(text, "DE") for text in texts]
     decisions = decide_phone_numbers(*_column(rows), DEFAULT_RULES)
@@ -188,7 +183,7 @@ def _ways(tables: Any, start: int, most: int) -> list[str]:
     return random.Random(len(texts)).sample(texts, min(most, len(texts)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rules",
     [
         Rules(phone_form="digits"),
@@ -201,7 +196,7 @@ def _ways(tables: Any, start: int, most: int) -> list[str]:
 )
 def test_same_as_definition_under_other_rules(rules: Rules, differing: Callable[..., list[int]]) -> None:
     """The rules of the run mean the same on both paths."""
-    rows = [*Numbers(random.Random(5), FEW).rows(1_500), *((text, None) for text in ODD)]
+    rows = [*Numbers(random.Random(5), FEW).rows(600), *((text, None) for text in ODD)]
     assert differing(decide_phone_numbers(*_column(rows), rules), _answers(rows, rules)) == []
 
 
@@ -302,7 +297,7 @@ def test_null_and_blank_are_empty() -> None:
     assert decisions.normalized.null_count == 5
 
 
-@pytest.mark.parametrize("count", [0, 1])
+@each_case("count", [0, 1])
 def test_short_columns(count: int) -> None:
     """Columns without values, and with nothing but null, give columns of their length."""
     empty = pa.array([None] * count, pa.string())
@@ -463,6 +458,7 @@ def test_a_broken_table_pattern_or_bound_is_found(
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), answers)
 
 
+@pytest.mark.slow
 def test_unbroken_is_the_same(few: tuple[list[Row], list[Any]], differing: Callable[..., list[int]]) -> None:
     """The rows of the broken cases find nothing where nothing is broken."""
     rows, answers = few

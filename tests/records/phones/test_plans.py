@@ -26,18 +26,11 @@ from audiencekit.records.phones.plans import (
     regions_of_code,
 )
 from tests.cases import each_case
+from tests.shortened import shortened
 
 FORMS = [
-    "",
-    "0",
-    "06",
-    "0|80?",
-    "[08]",
-    "0(1\\d)?",
-    "(183[12])|0",
-    "([24-9]\\d{2})$|0",
-    "(0?)(?:1|12)3{0,2}",
-    "1{2}|1?",
+    *("", "0", "06", "0|80?", "[08]", "0(1\\d)?", "(183[12])|0"),
+    *("([24-9]\\d{2})$|0", "(0?)(?:1|12)3{0,2}", "1{2}|1?"),
 ]
 FORMS += ["0?(?:(11|2(?:2|3))15)?", "(?:0|90)(?:(1[245]|99)(\\d{3,4}))?", "00|1(?:0(?:01|[12]0)|100)", "\\d{2,3}"]
 
@@ -76,7 +69,7 @@ def test_prefixes_of_all_regions_match_as_re_does() -> None:
         metadata: Any = PhoneMetadata.metadata_for_region(region)
         for pattern in {metadata.national_prefix_for_parsing, metadata.international_prefix} - {None}:
             opening = Opening(pattern)
-            texts = [front + text for front in ("", "0", "00", "1", "8", "90") for text in _texts(25)]
+            texts = [front + text for front in ("", "0", "00", "1", "8", "90") for text in _texts(10)]
             assert [_matched(opening, text) for text in texts] == [_expected(pattern, text) for text in texts], region
 
 
@@ -168,18 +161,19 @@ def _parsed(calling_code: int, number: str) -> PhoneNumber:
     )
 
 
-def test_validity_and_length_of_all_codes() -> None:
+@pytest.mark.parametrize("count", shortened([12, 40], 1))
+def test_validity_and_length_of_all_codes(count: int) -> None:
     """For every calling code the same numbers are valid, and the same lengths possible."""
     chance, valid = random.Random(4), 0
     for code in CODES:
         plan = NumberingPlan(code)
-        for number in _numbers(code, chance, 40):
+        for number in _numbers(code, chance, count):
             state, parsed = _state(plan, number), _parsed(code, number)
             assert plan.is_valid(state) == phonenumbers.is_valid_number(parsed), code
             possible = phonenumbers.is_possible_number_with_reason(parsed) == phonenumbers.ValidationResult.IS_POSSIBLE
             assert plan.lengths[0].are_possible(plan.length(state)) == possible, code
             valid += plan.is_valid(state)
-    assert valid > len(CODES) * 10
+    assert valid > len(CODES) * count / 4
 
 
 @each_case("code", [1, 39, 44, 49, 61, 262, 800])

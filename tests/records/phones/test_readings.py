@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import phonenumbers
+import pytest
 from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
 
 from audiencekit.identifiers.texts import is_repeated
 from audiencekit.records.phones.plans import NumberingPlan
 from audiencekit.records.phones.readings import DigitOutcome, DigitReading, International, National, StateRows, Trunks
 from tests.cases import each_case
+from tests.shortened import shortened
 
 SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY", "GU", "MG"]
 
@@ -62,12 +65,18 @@ def _said(reading: DigitReading, digits: str) -> tuple[DigitOutcome, str]:
     return reading.outcome, f"{reading.calling_code}{rule or ''}{national[:kept]}{national[kept + skipped :]}"
 
 
+@cache
+def _trunks(calling_code: int) -> Trunks:
+    return Trunks(NumberingPlan(calling_code))
+
+
+@pytest.mark.parametrize("count", shortened([30, 150], 1))
 @each_case("region", SAMPLE)
-def test_national(region: str) -> None:
+def test_national(region: str, count: int) -> None:
     """National digits have phonenumbers' outcome and digits; few readings are unknown."""
     code = phonenumbers.country_code_for_region(region)
-    machine, unknown = National(Trunks(NumberingPlan(code)), region), 0
-    cases = _digits(region, str(code), 150)
+    machine, unknown = National(_trunks(code), region), 0
+    cases = _digits(region, str(code), count)
     for digits in cases:
         reading = _read(machine, digits)
         if reading.outcome is DigitOutcome.INTERNATIONAL:
@@ -82,12 +91,13 @@ def test_national(region: str) -> None:
     assert unknown < len(cases) * 0.1
 
 
+@pytest.mark.parametrize("count", shortened([15, 60], 1))
 @each_case("region", SAMPLE)
-def test_international(region: str) -> None:
+def test_international(region: str, count: int) -> None:
     """Digits behind a plus sign have phonenumbers' outcome and digits."""
     code = phonenumbers.country_code_for_region(region)
-    machine = International(Trunks(NumberingPlan(code)))
-    for digits in [f"{code}{digits}" for digits in _digits(region, str(code), 60)]:
+    machine = International(_trunks(code))
+    for digits in [f"{code}{digits}" for digits in _digits(region, str(code), count)]:
         reading = _read(machine, digits)
         assert reading.outcome is DigitOutcome.UNKNOWN or _said(reading, digits) == _parsed(f"+{digits}", None)
 

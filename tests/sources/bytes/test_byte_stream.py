@@ -62,7 +62,7 @@ def test_bytes_read_are_those_on_disk(write: Write) -> None:
     assert stream.bytes_read == len(packed)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         b"\xef\xbb\xbf<?xml version='1.0'?>",
@@ -72,7 +72,6 @@ def test_bytes_read_are_those_on_disk(write: Write) -> None:
         b"-- phpMyAdmin SQL Dump\n",
         b"INSERT INTO `people` (`email`) VALUES\n",
     ],
-    ids=["XML", "RTF", "MHTML", "LDIF", "dump", "statements"],
 )
 def test_other_texts_are_refused_by_name(write: Write, text: bytes) -> None:
     """Packed or not."""

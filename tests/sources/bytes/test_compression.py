@@ -211,7 +211,7 @@ def test_an_archive_from_a_pipe_is_refused() -> None:
         ByteStream(StandardInput(io.BytesIO(zipped(TEXT))))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_rows_are_those_of_the_text(write: Write, form: str, rows_of: Callable[..., list[object]]) -> None:
     """The name says nothing, the description names the form, and all bytes count as read."""
     plain = open_source(write(TEXT, "plain.csv"), SourceOptions())
@@ -221,7 +221,7 @@ def test_rows_are_those_of_the_text(write: Write, form: str, rows_of: Callable[.
     assert packed.bytes_read == packed.bytes_total == path.stat().st_size
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_a_packed_file_that_changes_while_it_is_read_is_refused(write: Write, form: str) -> None:
     """Whatever was cut off or put in its place."""
     path = write(PACK[form](TEXT), "list")

@@ -10,6 +10,7 @@ import pytest
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.sources.source import Source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 
@@ -29,7 +30,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "code", "number"), REFUSED)
+@each_case("name, code, number", REFUSED)
 def test_numbers_without_their_codes_are_asked_for(open_bytes: Open, name: str, code: str, number: str) -> None:
     """By the name of the column, or by the trunk digit in the cells beside short numbers."""
     data = _list(name, (code, number))
@@ -72,15 +73,15 @@ def test_area_codes_are_joined(open_bytes: Open, name: str, code: str, number: s
     assert any("the area codes of the numbers in Phone" in note for note in source.notes)
 
 
-@pytest.mark.parametrize(("name", "code", "number"), REFUSED)
+@each_case("name, code, number", REFUSED)
 def test_the_option_says_that_they_are_area_codes(open_bytes: Open, name: str, code: str, number: str) -> None:
     """Whatever the column is called."""
     data = _list(name, (code, number))
     assert _texts(open_bytes(data, puts_in=True, area_code_column=name))[0] == f"{code} {number}"
 
 
-@pytest.mark.parametrize(
-    ("name", "code", "options"),
+@each_case(
+    "name, code, options",
     [
         ("Country Code", "49", {}),
         ("ISD", "49", {}),
@@ -137,8 +138,8 @@ def test_options_of_codes_that_fit_nothing_are_refused(open_bytes: Open) -> None
         open_bytes(b"", country_column="a", country_code_column="b")
 
 
-@pytest.mark.parametrize(
-    ("name", "code", "number"),
+@each_case(
+    "name, code, number",
     [
         ("Vorwahl", "030", "030 2345600"),
         ("Vorwahl", "030", "+49 30 2345600"),
@@ -156,7 +157,7 @@ def test_whole_numbers_are_taken(open_bytes: Open, name: str, code: str, number:
     assert source.mapping.names_by_kind()["phone_number"] == ["Phone"]
 
 
-@pytest.mark.parametrize("name", ["Vorwahl Land", "Country Code", "Indicatif", "ISD Code", "Alpha"])
+@each_case("name", ["Vorwahl Land", "Country Code", "Indicatif", "ISD Code", "Alpha"])
 def test_calling_codes_with_a_plus_are_the_country_of_their_rows(open_bytes: Open, name: str) -> None:
     """Also where a country is given for the others."""
     data = _list(name, ("+49", "030 2345600"), ("+33", "6 12 34 56 03"))

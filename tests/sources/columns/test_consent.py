@@ -8,6 +8,7 @@ import pytest
 
 from audiencekit.errors import MappingRefused
 from audiencekit.sources.source import Source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 
@@ -16,8 +17,8 @@ def _list(name: str, *cells: str) -> bytes:
     return "\n".join([f"Email,{name}", *(f"p{n}@example.com,{cell}" for n, cell in enumerate(cells)), ""]).encode()
 
 
-@pytest.mark.parametrize(
-    ("name", "yes", "no"),
+@each_case(
+    "name, yes, no",
     [
         ("Accepts Email Marketing", "yes", "no"),
         ("Email Marketing Consent", "SUBSCRIBED", "NEVER_SUBSCRIBED"),
@@ -68,8 +69,8 @@ def test_a_mark_of_those_who_refuse(open_bytes: Open) -> None:
     assert "consent_column" not in (warning.remedy or "")
 
 
-@pytest.mark.parametrize(
-    ("name", "cells"),
+@each_case(
+    "name, cells",
     [
         ("Accepts Email Marketing", ["yes", "yes"]),
         ("Tax Exempt", ["no", "yes"]),

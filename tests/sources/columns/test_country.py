@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from audiencekit.records.batches import ColumnUse
 from audiencekit.sources.source import Source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 
 
-@pytest.mark.parametrize(
-    ("text", "country"),
+@each_case(
+    "text, country",
     [
         ("email,country\na@example.com,DE\n", 1),
         ("email,country\na@example.com,49\n", None),
@@ -25,7 +24,6 @@ Open = Callable[..., Source]
         ("email,Land\na@example.com,D\nb@example.com,A\nc@example.com,CH\n", 1),
         ("billing_country,shipping_country,email\nDE,,a@example.com\nDE,FR,b@example.com\nEurope,,c@example.com\n", 0),
     ],
-    ids=range(8),
 )
 def test_the_country_needs_name_and_content(open_bytes: Open, text: str, country: int | None) -> None:
     """Half of its cells must be countries; bare digits are none. Of several columns the one with most is taken."""
@@ -71,7 +69,7 @@ IN_SHORT: list[tuple[list[str], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("cells", "is_country"), IN_SHORT, ids=range(len(IN_SHORT)))
+@each_case("cells, is_country", IN_SHORT)
 def test_a_column_cc_is_the_country_when_it_holds_codes(open_bytes: Open, cells: list[str], is_country: bool) -> None:
     """Mailchimp names it so; elsewhere it is a cost centre, a card, or the address of a copy."""
     source = open_bytes(
@@ -86,8 +84,8 @@ AS_AT_HOME = ", and numbers without a plus are read as those of `country=`"
 ASKED = "; say `country_column='Land'` if it is one"
 
 
-@pytest.mark.parametrize(
-    ("cells", "given", "end"),
+@each_case(
+    "cells, given, end",
     [
         ("XX", {}, "its cells are none; not used"),
         ("XX", {"country": "DE"}, f"its cells are none; not used{AS_AT_HOME}"),
@@ -131,7 +129,7 @@ LOOKS: list[tuple[str, list[str], dict[str, Any], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "cells", "options", "looks"), LOOKS, ids=range(len(LOOKS)))
+@each_case("name, cells, options, looks", LOOKS)
 def test_codes_of_countries_without_such_a_name_are_told(
     open_bytes: Open, name: str, cells: list[str], options: dict[str, Any], looks: bool
 ) -> None:

@@ -104,8 +104,8 @@ def test_plausible_cells_need_not_be_valid(kind: Kind, cells: list[str], share: 
 Open = Callable[..., Source]
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "column"),
+@each_case(
+    "text, kind, column",
     [
         ("mobile\n12015550123\n", Kind.PLATFORM_ID, "mobile"),
         ("screen_name\nann\n", Kind.PARTNER_USER_ID, "screen_name"),
@@ -119,8 +119,8 @@ def test_a_mapping_against_name_or_content_is_refused(open_bytes: Open, text: st
         open_bytes(text.encode(), columns=((kind, column),))
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "column"),
+@each_case(
+    "text, kind, column",
     [
         ("phone\na@example.com\n", Kind.EMAIL, "phone"),
         ("twitter\n143567\n783214\n17874544\n", Kind.PLATFORM_ID, "twitter"),

@@ -11,6 +11,7 @@ from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from tests.cases import each_case
 
 Open = Callable[..., Source]
 Rows = Callable[[Source], list[dict[str, Any]]]
@@ -18,8 +19,8 @@ PEOPLE = "".join(f"Ada,ada{n}@example.com,(212) 234-56{n:02},ref{n}@example.org\
 HEADER = "Name,E-Mail,Phone,Referrer Email\n"
 
 
-@pytest.mark.parametrize(
-    ("above", "line"),
+@each_case(
+    "above, line",
     [
         ("", 1),
         ("Customers of spring\n", 2),
@@ -89,7 +90,7 @@ def test_a_given_row(open_bytes: Open) -> None:
         SourceOptions(header=False, header_row=3)
 
 
-@pytest.mark.parametrize("name", ["Email", "E-Mail"])
+@each_case("name", ["Email", "E-Mail"])
 def test_a_heading_says_whose_a_column_is(open_bytes: Open, name: str) -> None:
     """Where two names are the same, and where it speaks of other people."""
     rows = "".join(f"Ada,ada{n}@example.com,em{n}@example.org,+121223456{n:02}\n" for n in range(10))

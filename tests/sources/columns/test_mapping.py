@@ -18,6 +18,7 @@ from audiencekit.sources.files import AnySource
 from audiencekit.sources.frames import Frame
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
+from tests.cases import each_case
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -64,14 +65,14 @@ def nested_notes(source: AnySource, **options: Any) -> list[str]:
     return [note for note in open_source(source, SourceOptions(**options)).notes if "within an object" in note]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_a_nested_field_that_looks_like_an_identifier_is_told(form: Form, tmp_path: Path) -> None:
     """By its path; that of another person is none, as in a column of that name."""
     found = nested_notes(form(tmp_path, ROWS))
     assert found == [f"contact.email: email, {TOLD}", f"customer.work.tel: phone_number, {TOLD}"]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_nested_fields_of_a_column_that_is_ignored_are_not_told(form: Form, tmp_path: Path) -> None:
     """And those of all columns where the user says which columns are read."""
     source = form(tmp_path, ROWS)
@@ -80,7 +81,7 @@ def test_nested_fields_of_a_column_that_is_ignored_are_not_told(form: Form, tmp_
     assert nested_notes(mapped, columns=(("email", "mail"),)) == []
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_a_key_that_may_be_of_a_person_is_not_shown(form: Form, tmp_path: Path) -> None:
     """Though most other keys are words of headers: the note says in which column it is."""
     rows = [{**row, "contact": {**row["contact"], "Zoltan": {"mail": "z@example.com"}}} for row in ROWS]
@@ -89,7 +90,7 @@ def test_a_key_that_may_be_of_a_person_is_not_shown(form: Form, tmp_path: Path) 
     assert "Zoltan" not in str(found)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_objects_without_an_identifier_are_not_told(form: Form, tmp_path: Path) -> None:
     """Two countries in objects do not matter."""
     rows = [
@@ -176,7 +177,7 @@ RECOGNISED: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "expected"), RECOGNISED, ids=range(len(RECOGNISED)))
+@each_case("text, options, expected", RECOGNISED)
 def test_columns_are_recognised(
     open_bytes: Open, text: str, options: dict[str, Any], expected: list[tuple[str, int]]
 ) -> None:
@@ -184,8 +185,8 @@ def test_columns_are_recognised(
     assert mapped(open_bytes(text.encode(), **options)) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "hashed", "expected"),
+@each_case(
+    "text, hashed, expected",
     [
         (f"email\n{HASH}\n", True, [(0, True)]),
         (f"email_sha256\n{HASH}\n", True, [(0, True)]),
@@ -203,7 +204,6 @@ def test_columns_are_recognised(
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", False, []),
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", True, []),
     ],
-    ids=range(14),
 )
 def test_hashes_are_hashes_when_declared(
     open_bytes: Open, text: str, hashed: bool, expected: list[tuple[int, bool]]
@@ -213,8 +213,8 @@ def test_hashes_are_hashes_when_declared(
     assert [(column.position, column.hashed) for column in source.mapping.columns] == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "guesses"),
+@each_case(
+    "text, options, guesses",
     [
         ("email,phone\na@example.com,\n", {}, [False, True]),
         ("email,phone\na@example.com,n/a\n", {}, [False, True]),
@@ -225,7 +225,6 @@ def test_hashes_are_hashes_when_declared(
         # of this kind alone values leave as they are
         ("email,partner_user_id\na@example.com,\n", {}, [False, False]),
     ],
-    ids=range(7),
 )
 def test_a_column_that_only_its_name_speaks_for_is_a_guess(
     open_bytes: Open, text: str, options: dict[str, Any], guesses: list[bool]
@@ -242,8 +241,8 @@ def test_a_guess_is_told(open_bytes: Open) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "column"),
+@each_case(
+    "text, column",
     [
         ("email\na@example.com\n", "email"),
         ("phone,email\n+493012345601,a@example.com\n", "email"),
@@ -253,7 +252,6 @@ def test_a_guess_is_told(open_bytes: Open) -> None:
         ("email\n0cc175b9c0f1b6a831c399e269772661\n", "email"),
         ("email,phone\n0cc175b9c0f1b6a831c399e269772661,+493012345601\n", "email"),
     ],
-    ids=range(6),
 )
 def test_a_kind_that_is_declared_hashed_and_in_the_clear_is_refused(open_bytes: Open, text: str, column: str) -> None:
     """Its values would be left out of a list that is else sent."""
@@ -281,7 +279,7 @@ def test_given_columns_are_mapped_whatever_they_hold(open_bytes: Open) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {"columns": ((Kind.EMAIL, "mobile"),)},
@@ -292,7 +290,6 @@ def test_given_columns_are_mapped_whatever_they_hold(open_bytes: Open) -> None:
         {"operation_column": "nothing"},
         {"columns": ((Kind.EMAIL, "a"),)},
     ],
-    ids=range(7),
 )
 def test_impossible_mappings_are_refused(open_bytes: Open, options: dict[str, Any]) -> None:
     """Missing columns, two uses of one, and a name that stands twice."""
@@ -389,8 +386,8 @@ def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
     assert any("column2" in note and "`country=`" in note for note in source.notes)
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "hint"),
+@each_case(
+    "text, options, hint",
     [
         ("email,action\na@example.com,Delete\n", {}, "action"),
         ("email,action\na@example.com,update\nb@example.com,\n", {}, "action"),
@@ -420,7 +417,7 @@ IGNORED: list[tuple[dict[str, Any], list[tuple[str, int]], int | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "expected", "country"), IGNORED, ids=range(len(IGNORED)))
+@each_case("options, expected, country", IGNORED)
 def test_a_column_that_is_ignored_is_nothing(
     open_bytes: Open, options: dict[str, Any], expected: list[tuple[str, int]], country: int | None
 ) -> None:
@@ -439,7 +436,7 @@ def test_a_column_to_ignore_that_is_missing_is_refused(open_bytes: Open) -> None
         open_bytes(b"email,phone\na@example.com,+493012345601\n", ignore=("fon",))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {"ignore": ("column1",), "columns": ((Kind.EMAIL, "email"),)},
@@ -448,7 +445,6 @@ def test_a_column_to_ignore_that_is_missing_is_refused(open_bytes: Open) -> None
         {"ignore": ("what",), "operation_column": "what"},
         {"ignore": ("ok",), "consent_column": "ok"},
     ],
-    ids=range(5),
 )
 def test_a_column_is_not_mapped_and_ignored_at_once(open_bytes: Open, options: dict[str, Any]) -> None:
     """By its name and by its place, neither."""
@@ -482,7 +478,7 @@ SCREEN_NAMES: list[tuple[str, dict[str, Any], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "is_handle"), SCREEN_NAMES, ids=range(len(SCREEN_NAMES)))
+@each_case("text, options, is_handle", SCREEN_NAMES)
 def test_a_screen_name_is_a_handle_where_something_says_so(
     open_bytes: Open, text: str, options: dict[str, Any], is_handle: bool
 ) -> None:
@@ -501,8 +497,8 @@ def test_a_screen_name_that_is_left_out_is_told(open_bytes: Open) -> None:
 BOTH = [("email", 0), ("phone_number", 0)]
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
+@each_case(
+    "name, found",
     [
         *((name, BOTH) for name in ("email_or_phone", "login", "Contact", "E-Mail oder Telefon")),
         ("Referrer contact", []),

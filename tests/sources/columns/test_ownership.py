@@ -69,11 +69,13 @@ def test_each_counts_where_people_are_kept_out(open_bytes: Open) -> None:
         assert len(source.mapping.columns) == len(names)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
-    ["Bounced Email", "unsubscribed_email", "opt_out_email", "Invalid Email", "deleted_email", "Inactive email",
-     "Email (bounced)", "What is your email address?", "Referred By (Email)", "Correo del vendedor"],
-)  # fmt: skip
+    [
+        *("Bounced Email", "unsubscribed_email", "opt_out_email", "Invalid Email", "deleted_email", "Inactive email"),
+        *("Email (bounced)", "What is your email address?", "Referred By (Email)", "Correo del vendedor"),
+    ],
+)
 def test_no_name_keeps_a_column_of_people_to_keep_out_from_being_read(open_bytes: Open, name: str) -> None:
     """A list of bounces has its people in `Bounced Email`: passed over, they would be sent."""
     for names in ((name,), ("Email", name), (name, "Email")):
@@ -141,7 +143,7 @@ def test_a_name_that_looks_like_a_value_is_not_shown(open_bytes: Open) -> None:
 ADDRESSES = [f"p{n}@example.com" for n in range(30)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data",
     [
         ", ".join(ADDRESSES),

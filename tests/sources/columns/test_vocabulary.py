@@ -59,19 +59,9 @@ def test_words_that_only_look_like_compounds_stay_whole(name: str) -> None:
 @each_case(
     "name",
     [
-        "email",
-        "E-Mail (privat)",
-        "Phone 1 - Value",
-        "Kundennummer",
-        "Correo electrónico",
-        "Numéro de téléphone",
-        "Indirizzo e-mail",
-        "Número de telemóvel",
-        "Mobiel nummer",
-        "hashed_email_sha256",
-        "x",
-        "2024",
-        "first_name",
+        *("email", "E-Mail (privat)", "Phone 1 - Value", "Kundennummer", "Correo electrónico"),
+        *("Numéro de téléphone", "Indirizzo e-mail", "Número de telemóvel", "Mobiel nummer"),
+        *("hashed_email_sha256", "x", "2024", "first_name"),
     ],
 )
 def test_known_words_are_shown(name: str) -> None:

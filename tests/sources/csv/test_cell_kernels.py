@@ -12,6 +12,7 @@ from audiencekit.errors import Bug
 from audiencekit.kernels.layouts import Slice, require
 from audiencekit.sources.csv.cell_kernels import CellKernels, Room, _Column, _Places
 from audiencekit.sources.csv.cells import Cells, WantedCells
+from tests.cases import each_case
 from tests.kernels.installed import installed
 
 PIECE = b'a,bc,\n"d",,e\r\nf'
@@ -49,10 +50,8 @@ def test_a_room_serves_pieces_of_any_size(compiled: CellKernels) -> None:
         assert found.columns[1].to_pylist() == ["b"] * size
 
 
-@pytest.mark.parametrize(
-    "told",
-    [{"delimiter": ""}, {"delimiter": ",,"}, {"delimiter": "§"}, {"positions": [3]}, {"positions": [-1]}],
-    ids=repr,
+@each_case(
+    "told", [{"delimiter": ""}, {"delimiter": ",,"}, {"delimiter": "§"}, {"positions": [3]}, {"positions": [-1]}]
 )
 def test_invalid_delimiters_and_positions_are_refused(compiled: CellKernels, told: dict[str, Any]) -> None:
     """Before anything is read."""
@@ -60,13 +59,13 @@ def test_invalid_delimiters_and_positions_are_refused(compiled: CellKernels, tol
         _read(compiled, **told)
 
 
-@pytest.mark.parametrize("delimiter", ["\n", "\r", '"', "\0"])
+@each_case("delimiter", ["\n", "\r", '"', "\0"])
 def test_no_delimiter_is_guessed(compiled: CellKernels, delimiter: str) -> None:
     """A delimiter that could end lines or cells is refused."""
     assert _read(compiled, b"a,b,c\n", delimiter=delimiter) is None
 
 
-@pytest.mark.parametrize("narrow", ["begins", "ends", "apart"])
+@each_case("narrow", ["begins", "ends", "apart"])
 def test_places_are_not_noted_outside_the_room(compiled: CellKernels, narrow: str) -> None:
     """A room that is too small is a bug."""
 
@@ -83,8 +82,8 @@ def test_places_are_not_noted_outside_the_room(compiled: CellKernels, narrow: st
 BEGINS, ENDS = [0, 6], [1, 4, 5, 9, 10, 13]
 
 
-@pytest.mark.parametrize(
-    ("begins", "ends", "width", "lines", "size_bytes"),
+@each_case(
+    "begins, ends, width, lines, size_bytes",
     [
         (BEGINS, [1, 4, 5, 9, 10, 99], 3, 2, 15),
         (BEGINS, [1, 4, 5, 4_294_967_295, 10, 13], 3, 2, 15),
@@ -95,7 +94,6 @@ BEGINS, ENDS = [0, 6], [1, 4, 5, 9, 10, 13]
         ([0, 4_294_967_295], ENDS, 3, 2, 15),
         ([0], ENDS, 3, 2, 15),
     ],
-    ids=["behind", "far behind", "descending", "too many lines", "no width", "no room", "begun behind", "few begins"],
 )
 def test_cells_are_not_copied_from_or_to_outside(
     compiled: CellKernels, begins: list[int], ends: list[int], width: int, lines: int, size_bytes: int

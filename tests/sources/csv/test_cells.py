@@ -62,7 +62,7 @@ CELL = st.one_of(
 )
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.lists(CELL, min_size=3, max_size=4), min_size=1, max_size=30),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
@@ -113,7 +113,7 @@ DAMAGED = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=DAMAGED,
     header=st.sampled_from([b"a,b,c\n", b"a,b,c,,\n", b"a,b,c\r"]),
@@ -321,7 +321,7 @@ def _encodes(text: str) -> bool:
 
 
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
-@settings(max_examples=examples(600), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     data=st.lists(st.lists(FRAGMENTS, max_size=30).map(b"".join) | PLAIN_ROWS, max_size=3).map(b"".join),
     shape=st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3)).map(sorted),
@@ -348,7 +348,7 @@ def test_kernels_read_what_csv_reads(data: bytes, shape: list[int]) -> None:
     assert all(not _is_plain(rows[number], least, width) or len(rows[number]) > width for number in apart)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.lists(FRAGMENTS, max_size=30).map(b"".join) | PLAIN_ROWS, width=st.integers(1, 3))
 def test_arrow_reads_what_csv_reads(data: bytes, width: int) -> None:
     """Where it reads at all."""

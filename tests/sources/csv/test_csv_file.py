@@ -59,15 +59,14 @@ def test_cells_are_split_when_declared(open_bytes: Open, rows_of: Rows) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("data", "options", "first"),
+@each_case(
+    "data, options, first",
     [
         (b"email\na@example.com\n", {}, 1),
         (b"a@example.com\nb@example.com\n", {}, 1),
         (b"a\na@example.com\n", {"header": False, "columns": ((Kind.EMAIL, "column1"),)}, 2),
         (b"b@example.com\na@example.com\n", {"header": True, "columns": ((Kind.EMAIL, "column1"),)}, 1),
     ],
-    ids=range(4),
 )
 def test_the_header_is_decided_or_said(
     open_bytes: Open, rows_of: Rows, data: bytes, options: dict[str, Any], first: int
@@ -88,7 +87,7 @@ RAGGED: list[tuple[bytes, list[tuple[int, str | None, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "faults"), RAGGED, ids=range(3))
+@each_case("data, faults", RAGGED)
 def test_rows_of_another_width_are_faults(
     open_bytes: Open, faults_of: Faults, data: bytes, faults: list[tuple[int, str | None, str]]
 ) -> None:
@@ -146,9 +145,7 @@ def test_batches_are_bounded(open_bytes: Open, monkeypatch: pytest.MonkeyPatch, 
     assert max(sizes) <= 4
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\n\r\n\n", b"\xef\xbb\xbf", b"\xff\xfe", gzip.compress(b"", mtime=0)], ids=range(5)
-)
+@each_case("data", [b"", b"\n\r\n\n", b"\xef\xbb\xbf", b"\xff\xfe", gzip.compress(b"", mtime=0)])
 def test_empty_files_are_refused(open_bytes: Open, data: bytes) -> None:
     """Blank lines and marks are nothing."""
     with pytest.raises(SourceRefused, match="empty"):
@@ -169,7 +166,7 @@ def test_a_file_that_lost_its_line_ends_is_refused(open_bytes: Open) -> None:
             open_bytes(data)
 
 
-@pytest.mark.parametrize("first", [b"sep=;\r\n", b'"sep=;"\n', b"\xef\xbb\xbfSEP=;\n"])
+@each_case("first", [b"sep=;\r\n", b'"sep=;"\n', b"\xef\xbb\xbfSEP=;\n"])
 def test_the_line_that_tells_excel_the_delimiter_is_no_row(open_bytes: Open, rows_of: Rows, first: bytes) -> None:
     """It is believed, and not counted."""
     source = open_bytes(first + b"email;name\na@example.com;Doe, Ann\n")
@@ -177,8 +174,8 @@ def test_the_line_that_tells_excel_the_delimiter_is_no_row(open_bytes: Open, row
     assert source.description["delimiter"] == "semicolon"
 
 
-@pytest.mark.parametrize(
-    ("data", "encoding"),
+@each_case(
+    "data, encoding",
     [
         ("email,city\na@example.com,Köln\n".encode("utf-16"), None),
         ("email,city\na@example.com,Köln\n".encode("utf-16-be"), "utf-16-be"),
@@ -187,7 +184,6 @@ def test_the_line_that_tells_excel_the_delimiter_is_no_row(open_bytes: Open, row
         ("email,city\na@example.com,Köln\n".encode("utf-8-sig"), None),
         (gzip.compress("email,city\na@example.com,Köln\n".encode("utf-16"), mtime=0), None),
     ],
-    ids=range(6),
 )
 def test_declared_and_marked_encodings_are_read(
     open_bytes: Open, rows_of: Rows, faults_of: Faults, data: bytes, encoding: str | None
@@ -217,7 +213,7 @@ def test_the_description_is_for_people(open_bytes: Open) -> None:
     }
 
 
-@pytest.mark.parametrize("first", ["sep=\u00e9\n", '"sep=;\n', "sep=;;\n", 'sep="\n'], ids=range(4))
+@each_case("first", ["sep=\u00e9\n", '"sep=;\n', "sep=;;\n", 'sep="\n'])
 def test_other_first_lines_are_records(open_bytes: Open, rows_of: Rows, first: str) -> None:
     """Only one whole line with one character declares the delimiter: these are titles, or make an unreadable file."""
     source = None

@@ -69,7 +69,7 @@ def test_an_ambiguous_file_is_refused(data: bytes, row: int, rows_read: int, mes
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("limit", [FIELD_LIMIT, 1_000_000_000])
+@each_case("limit", [FIELD_LIMIT, 1_000_000_000])
 def test_a_record_without_end_does_not_fill_memory(limit: int) -> None:
     """A quote opened at the beginning of a large file is given up early, whatever limit the process has."""
     before = csv.field_size_limit(limit)

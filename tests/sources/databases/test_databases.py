@@ -234,14 +234,9 @@ def test_a_query_of_postgresql_is_cancelled(sql: str, server: str) -> None:
 @each_case(
     "sql",
     [
-        "SELECT email FROM people",
-        "  select 1 ;\n",
-        "-- a comment; with more\nSELECT 1",
-        "/* one; */ WITH a AS (SELECT 1) SELECT * FROM a; -- the end;",
-        "(SELECT 1) UNION ALL (SELECT 2)",
-        "VALUES ('a;b')",
-        "TABLE people",
-        "SELECT ';', \";\", `;`, $$;$$, $a$ ; $b$ ; $a$, 'it''s; so'",
+        *("SELECT email FROM people", "  select 1 ;\n", "-- a comment; with more\nSELECT 1"),
+        *("/* one; */ WITH a AS (SELECT 1) SELECT * FROM a; -- the end;", "(SELECT 1) UNION ALL (SELECT 2)"),
+        *("VALUES ('a;b')", "TABLE people", "SELECT ';', \";\", `;`, $$;$$, $a$ ; $b$ ; $a$, 'it''s; so'"),
     ],
 )
 def test_a_query_is_taken(sql: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,9 @@ def test_two_columns_of_one_name_are_refused(people: Path) -> None:
     assert len(_read(people, "SELECT a.email, b.email AS other FROM people a JOIN people b USING (phone)")) == 6_000
 
 
-def test_files_that_cannot_be_read_are_refused(people: Path, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_refused(people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Missing, locked, damaged, or of another format."""
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.01))
     text = tmp_path / "people.csv"
     text.write_text("email\nann@example.com\n" * 100)
     damaged = tmp_path / "damaged.db"

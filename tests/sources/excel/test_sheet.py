@@ -51,7 +51,7 @@ def _cells(found: list[dict[str, Any]]) -> list[list[Any]]:
     return [[cell for field, cell in row.items() if field != "row"] for row in found]
 
 
-@pytest.mark.parametrize("name", ["list.xlsx", "list.xlsm", "list", "list.zip"])
+@each_case("name", ["list.xlsx", "list.xlsm", "list", "list.zip"])
 def test_a_sheet_is_read_whatever_its_name(tmp_path: Path, rows_of: Rows, name: str) -> None:
     """Texts as they stand, whole numbers as digits, missing cells as nothing."""
     path = _sheet(tmp_path, [["email", "phone"], [EMAIL, PHONE], [f" {EMAIL}", 447700900123], [None, "007"]], "a.xlsx")
@@ -64,8 +64,8 @@ def test_a_sheet_is_read_whatever_its_name(tmp_path: Path, rows_of: Rows, name: 
     assert source.rows_read == 3
 
 
-@pytest.mark.parametrize(
-    ("stored", "text"),
+@each_case(
+    "stored, text",
     [
         ("447700900123", "447700900123"),
         ("4.47700900123E+11", "447700900123"),
@@ -81,8 +81,8 @@ def test_whole_numbers_are_their_digits(build: Build, rows_of: Rows, stored: str
     assert _cells(rows_of(open_source(path, MAPPED)))[1][-1] == text
 
 
-@pytest.mark.parametrize(
-    ("cell", "reason"),
+@each_case(
+    "cell, reason",
     [
         ("<v>447700900123.5</v>", "excel_mangled"),
         ("<v>9007199254740992</v>", "excel_mangled"),
@@ -133,14 +133,14 @@ def test_many_of_them_refuse_a_list_of_people_to_keep_or_take_out(tmp_path: Path
     assert caught.value.row == 2
 
 
-@pytest.mark.parametrize("error", ["#N/A", "#REF!", "#DIV/0!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"])
+@each_case("error", ["#N/A", "#REF!", "#DIV/0!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"])
 def test_errors_of_formulas_are_the_texts_that_people_see(build: Build, rows_of: Rows, error: str) -> None:
     """The rules of every kind reject them as placeholders; the row keeps its other identifiers."""
     path = build(HEADER + _row(2) + _row(3, phone=f'<c r="B3" t="e"><f>A1</f><v>{error}</v></c>'))
     assert _cells(rows_of(open_source(path, MAPPED)))[1] == [EMAIL, error]
 
 
-@pytest.mark.parametrize("written", ["<f>A1</f><v></v>", "<f>A1</f><v/>", "<f>A1</f>", '<f t="shared" si="0"/>'])
+@each_case("written", ["<f>A1</f><v></v>", "<f>A1</f><v/>", "<f>A1</f>", '<f t="shared" si="0"/>'])
 def test_a_formula_that_was_never_computed_is_a_fault(
     build: Build, faults_of: Faults, rows_of: Rows, written: str
 ) -> None:
@@ -192,7 +192,7 @@ def test_a_list_without_a_header(tmp_path: Path, rows_of: Rows) -> None:
         assert [row["row"] for row in found] == list(range(1, len(rows) + 1))
 
 
-@pytest.mark.parametrize("ranges", ["A2:A3", "A3:B4", "A1:A2"])
+@each_case("ranges", ["A2:A3", "A3:B4", "A1:A2"])
 def test_a_cell_over_several_rows_refuses_the_list(build: Build, rows_of: Rows, ranges: str) -> None:
     """Which of them has its value?"""
     behind = f'<mergeCells count="1"><mergeCell ref="{ranges}"/></mergeCells>'
@@ -202,7 +202,7 @@ def test_a_cell_over_several_rows_refuses_the_list(build: Build, rows_of: Rows, 
         rows_of(source)
 
 
-@pytest.mark.parametrize("ranges", ["A1:B1", "A2:B2", "D2:D3"])
+@each_case("ranges", ["A1:B1", "A2:B2", "D2:D3"])
 def test_other_merged_cells_are_no_fault(build: Build, rows_of: Rows, ranges: str) -> None:
     """In one row, or in a column that is not read."""
     behind = f'<mergeCells count="1"><mergeCell ref="{ranges}"/></mergeCells>'
@@ -233,7 +233,7 @@ def test_shared_texts_are_found_by_their_places(build: Build, rows_of: Rows) -> 
     assert _cells(found) == [["bea@example.com"], ["a&b@example.com"], ["b\n_x@example.com"], [""]]
 
 
-@pytest.mark.parametrize("place", ["7", "-1", "x", "1.5"])
+@each_case("place", ["7", "-1", "x", "1.5"])
 def test_a_shared_text_that_is_not_there_is_damage(build: Build, place: str) -> None:
     """Nothing is taken in its place."""
     path = build(
@@ -267,7 +267,7 @@ def test_a_file_that_changes_meanwhile_is_refused(tmp_path: Path, rows_of: Rows)
         rows_of(source)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rows",
     [
         _row(3) + _row(2),
@@ -295,7 +295,7 @@ BEA = sheet_xml(
 BO = BEA.replace("bea@", "bo@")
 
 
-@pytest.mark.parametrize("sheets", [{"A": BEA}, {"A": EMPTY, "B": BEA}, {"H!": BO, "B": BEA}, {"B": BEA, "C": EMPTY}])
+@each_case("sheets", [{"A": BEA}, {"A": EMPTY, "B": BEA}, {"H!": BO, "B": BEA}, {"B": BEA, "C": EMPTY}])
 def test_the_only_visible_sheet_with_a_cell_is_the_list(build: Build, rows_of: Rows, sheets: dict[str, str]) -> None:
     """Whatever stands beside it; hidden ones are told."""
     source = open_source(build(sheets=sheets), SourceOptions())
@@ -310,7 +310,7 @@ def test_of_several_none_is_guessed(build: Build) -> None:
     assert "sheet='A'" in caught.value.hint
 
 
-@pytest.mark.parametrize(("name", "email"), [("A", "bea"), ("b", "bo"), (" B ", "bo"), ("H", "bo")])
+@each_case("name, email", [("A", "bea"), ("b", "bo"), (" B ", "bo"), ("H", "bo")])
 def test_a_sheet_is_named(build: Build, rows_of: Rows, name: str, email: str) -> None:
     """In capitals or not; a hidden one, too, which is told."""
     source = open_source(build(sheets={"A": BEA, "B": BO, "H!": BO}), SourceOptions(sheet=name))
@@ -318,8 +318,8 @@ def test_a_sheet_is_named(build: Build, rows_of: Rows, name: str, email: str) ->
     assert any("is hidden, and read because it was named" in note for note in source.notes) == (name == "H")
 
 
-@pytest.mark.parametrize(
-    ("sheet", "emails"),
+@each_case(
+    "sheet, emails",
     [("*", ["bea", "bo"]), (("*",), ["bea", "bo"]), (("b", "A"), ["bo", "bea"]), (["A", "H"], ["bea", "bo"])],
 )
 def test_several_sheets_are_one_list(build: Build, rows_of: Rows, sheet: Any, emails: list[str]) -> None:
@@ -356,8 +356,8 @@ def test_a_name_that_no_sheet_has_is_refused(build: Build) -> None:
     assert "'A', 'H'" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("sheets", "words"),
+@each_case(
+    "sheets, words",
     [
         ({"A": EMPTY}, "'A' is empty"),
         ({"A": EMPTY, "B": EMPTY}, "no sheet with a cell"),
@@ -404,8 +404,8 @@ SHEET = "xl/worksheets/sheet1.xml"
 WHOLE = packed(parts({"A": BEA}, strings=strings_xml("<si><t>a</t></si>")))
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
+@each_case(
+    "data, words",
     [
         (WHOLE[: len(WHOLE) // 2], "damaged"),
         (_changed(WHOLE, SHEET, lambda entry: setattr(entry, "file_size", 10)), "damaged"),
@@ -426,7 +426,6 @@ WHOLE = packed(parts({"A": BEA}, strings=strings_xml("<si><t>a</t></si>")))
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "an old Excel workbook .xls., or one with a password"),
         (packed({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": ""}), "OpenDocument"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_damaged_workbook_is_refused(tmp_path: Path, rows_of: Rows, data: bytes, words: str) -> None:
     """At the latest when it was read, and with a word on what to do."""
@@ -478,7 +477,7 @@ def test_long_texts_that_many_cells_share_are_refused(build: Build, rows_of: Row
         open_source(build(f'{header}<row r="2">{wide}</row>', strings=strings), SourceOptions())
 
 
-@pytest.mark.parametrize("place", ["9" * 18, "9" * 30])
+@each_case("place", ["9" * 18, "9" * 30])
 def test_a_place_beyond_all_numbers_is_damage(build: Build, place: str) -> None:
     """It is told as such, and not quoted."""
     with pytest.raises(SourceRefused, match="shares a text that is not there") as caught:
@@ -519,7 +518,7 @@ def test_a_stray_cell_far_below_refuses_nothing(tmp_path: Path) -> None:
     assert (plan.verdict, plan.rows.read, plan.rejections) == ("ready", 31, {"no_identifier": 1})
 
 
-@pytest.mark.parametrize("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])
+@each_case("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])
 def test_a_date_counts_from_the_epoch_of_its_workbook(tmp_path: Path, epoch: datetime.datetime) -> None:
     """It may name a column."""
     workbook = openpyxl.Workbook()

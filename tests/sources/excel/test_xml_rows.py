@@ -15,13 +15,8 @@ TAGS = ["<si>", "</si>", "<si/>", "<t>", "</t>", "<t/>", '<t xml:space="preserve
 TAGS += [READING, FONT, "<phoneticPr fontId='1'>", "<rPr>", "<r>", "</r>", "a", "ä &amp; b"]
 TAGS += ["<r><t>c</t></r>", "<r><rPr><b/></rPr><t>ö</t></r>", "<r><t/></r>", "<rPr/>"]
 ITEMS = [
-    "<si><t>a</t>{}</si>",
-    "<si><r><t>d</t></r>{}</si>",
-    "<si><t/>{}</si>",
-    "<si/>",
-    "<si><t>b{}</t></si>",
-    "<si>{}</si>",
-    "{}",
+    *("<si><t>a</t>{}</si>", "<si><r><t>d</t></r>{}</si>", "<si><t/>{}</si>", "<si/>", "<si><t>b{}</t></si>"),
+    *("<si>{}</si>", "{}"),
 ]
 
 

@@ -1,10 +1,19 @@
-"""Waits that take no time."""
+"""Waits that take no time, and files in small pieces."""
 
 from __future__ import annotations
 
 import pytest
 
+from audiencekit.sources.remote import remote_file
 from audiencekit.sources.remote.remote_file import Patience
+from tests.sources.remote.reading import PIECE_BYTES
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files come in pieces of `PIECE_BYTES`."""
+    for name in ("PIECE_BYTES", "_BEGINNING_BYTES"):
+        monkeypatch.setattr(remote_file, name, PIECE_BYTES)
 
 
 class Waits(list[float]):

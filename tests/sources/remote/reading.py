@@ -1,4 +1,4 @@
-"""Remote files, read to their end."""
+"""Remote files of some small pieces, read to their end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from contextlib import closing
 from functools import partial
 
 from audiencekit.sources.bytes.files import RawFile
+
+PIECE_BYTES = 131_072  # a sixteenth of the usual size
+LARGE = b"".join(b"person%07d@example.com\n" % number for number in range(3 * PIECE_BYTES // 26 + 1))
 
 
 def read_whole(file: RawFile) -> bytes:

@@ -17,12 +17,12 @@ from audiencekit.settings import Settings
 from audiencekit.sources.bytes.files import RawFile
 from audiencekit.sources.files import parts_of
 from audiencekit.sources.remote.addresses import SourceAddress, open_address
-from audiencekit.sources.remote.remote_file import PIECE_BYTES, Patience
+from audiencekit.sources.remote.remote_file import Patience
 from tests.azurite import Container, azurite
-from tests.sources.remote.reading import read_whole
+from tests.sources.remote.reading import LARGE, read_whole
 from tests.sources.remote.webserver import Manner, serving
 
-LARGE = b"".join(b"person%07d@example.com\n" % number for number in range(2 * PIECE_BYTES // 26 + 1))
+pytestmark = pytest.mark.usefixtures("small_pieces")
 Open = Callable[[str], RawFile]
 
 

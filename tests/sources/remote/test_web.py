@@ -14,13 +14,14 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefuse
 from audiencekit.sources.bytes.files import ByteReader, RawFile
 from audiencekit.sources.remote import web
 from audiencekit.sources.remote.addresses import SourceAddress, open_address
-from audiencekit.sources.remote.remote_file import ATTEMPTS, PIECE_BYTES, Patience, RemoteFile
+from audiencekit.sources.remote.remote_file import ATTEMPTS, Patience, RemoteFile
+from tests.cases import each_case
 from tests.sources.remote.conftest import Waits
-from tests.sources.remote.reading import read_whole
+from tests.sources.remote.reading import LARGE, PIECE_BYTES, read_whole
 from tests.sources.remote.webserver import Manner, WebServer, serving
 
 # A list of several pieces, all of them different.
-LARGE = b"".join(b"person%07d@example.com\n" % number for number in range(3 * PIECE_BYTES // 26 + 1))
+pytestmark = pytest.mark.usefixtures("small_pieces")
 SMALL = b"email\nann@example.com\n"
 
 Open = Callable[..., RawFile]
@@ -114,8 +115,8 @@ def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, server: 
         opened(server)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "why"),
+@each_case(
+    "wrong, why",
     [
         ({"excess": b"ann@example.com\n"}, "more bytes"),
         ({"other_range": True}, "another part"),
@@ -127,17 +128,17 @@ def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, server: 
         ({"body": LARGE[: PIECE_BYTES + 1], "tag": "kept"}, "another part"),
         ({"status": 404}, "no such file"),
     ],
-    ids=str,
 )
-def test_another_file_in_the_middle(server: WebServer, opened: Open, wrong: dict[str, object], why: str) -> None:
+def test_another_file_in_the_middle(opened: Open, wrong: dict[str, object], why: str) -> None:
     """Nothing of it is taken for a part of the first."""
-    file = opened(server)
-    if wrong.get("tag") == "kept":
-        wrong = wrong | {"tag": server.manner.etag}
-    for name, value in wrong.items():
-        setattr(server.manner, name, value)
-    with pytest.raises(SourceRefused, match=why):
-        read_whole(file)
+    with serving(Manner(body=LARGE)) as server:
+        file = opened(server)
+        if wrong.get("tag") == "kept":
+            wrong = wrong | {"tag": server.manner.etag}
+        for name, value in wrong.items():
+            setattr(server.manner, name, value)
+        with pytest.raises(SourceRefused, match=why):
+            read_whole(file)
 
 
 def test_a_file_that_changes_after_its_last_piece(server: WebServer, opened: Open) -> None:
