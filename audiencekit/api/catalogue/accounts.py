@@ -8,7 +8,6 @@ from typing import Final
 
 from audiencekit.api.catalogue.endpoint import Section
 from audiencekit.api.catalogue.parameters import (
-    ACCOUNT_ID,
     COUNT,
     CURSOR,
     LISTING,
@@ -32,15 +31,7 @@ _ACCOUNTS: Final = Section("accounts", part=1, section="4.1")
 
 ACCOUNTS: Final = (
     _ACCOUNTS.get(
-        "list_accounts",
-        "/12/accounts",
-        ids("account_ids"),
-        COUNT,
-        CURSOR,
-        Q,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
+        "list_accounts", "/12/accounts", ids("account_ids"), COUNT, CURSOR, Q, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT
     ),
     _ACCOUNTS.get("get_account", "/12/accounts/{account_id}", WITH_DELETED),
     _ACCOUNTS.post(
@@ -53,11 +44,7 @@ ACCOUNTS: Final = (
     ),
     _ACCOUNTS.put("update_account", "/12/accounts/{account_id}", text("name"), one_of("industry_type", *INDUSTRIES)),
     _ACCOUNTS.delete("delete_account", "/12/accounts/{account_id}", base="ads_sandbox_url"),
-    _ACCOUNTS.get(
-        "list_account_apps",
-        "/12/accounts/{account_id}/account_apps",
-        *LISTING,
-    ),
+    _ACCOUNTS.get("list_account_apps", "/12/accounts/{account_id}/account_apps", *LISTING),
     _ACCOUNTS.get(
         "get_account_history",
         "/12/accounts/{account_id}/account_history",
@@ -96,19 +83,12 @@ ACCOUNTS: Final = (
 _USERS_ACCESS: Final = Section("users_access", part=1, section="4.9")
 
 USERS_ACCESS: Final = (
+    _USERS_ACCESS.get("get_authenticated_user_access", "/12/accounts/{account_id}/authenticated_user_access"),
     _USERS_ACCESS.get(
-        "get_authenticated_user_access", "/12/accounts/{account_id}/authenticated_user_access", ACCOUNT_ID
+        "list_promotable_users", "/12/accounts/{account_id}/promotable_users", ids("promotable_user_ids"), *LISTING
     ),
     _USERS_ACCESS.get(
-        "list_promotable_users",
-        "/12/accounts/{account_id}/promotable_users",
-        ids("promotable_user_ids"),
-        *LISTING,
-    ),
-    _USERS_ACCESS.get(
-        "get_promotable_user",
-        "/12/accounts/{account_id}/promotable_users/{promotable_user_id}",
-        WITH_DELETED,
+        "get_promotable_user", "/12/accounts/{account_id}/promotable_users/{promotable_user_id}", WITH_DELETED
     ),
     _USERS_ACCESS.get(
         "get_user_settings", "/12/accounts/{account_id}/user_settings/{user_id}", long_in_path("user_id")

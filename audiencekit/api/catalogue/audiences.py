@@ -56,9 +56,7 @@ CUSTOM_AUDIENCES: Final = (
         WITH_TOTAL_COUNT,
     ),
     _CUSTOM_AUDIENCES.get(
-        "get_custom_audience",
-        "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}",
-        WITH_DELETED,
+        "get_custom_audience", "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}", WITH_DELETED
     ),
     _CUSTOM_AUDIENCES.post(
         "create_custom_audience",
@@ -74,8 +72,7 @@ CUSTOM_AUDIENCES: Final = (
         text("description"),
     ),
     _CUSTOM_AUDIENCES.delete(
-        "delete_custom_audience",
-        "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}",
+        "delete_custom_audience", "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}"
     ),
     _CUSTOM_AUDIENCES.post(
         "batch_flexible_audiences",
@@ -231,8 +228,7 @@ DO_NOT_REACH: Final = (
         ambiguities=("what a second list of the account is answered with is not stated: any refusal is passed on",),
     ),
     _DO_NOT_REACH.delete(
-        "delete_do_not_reach_list",
-        "/12/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}",
+        "delete_do_not_reach_list", "/12/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}"
     ),
     _DO_NOT_REACH.post(
         "batch_do_not_reach_users",

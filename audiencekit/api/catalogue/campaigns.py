@@ -143,9 +143,7 @@ FUNDING_INSTRUMENTS: Final = (
         WITH_TOTAL_COUNT,
     ),
     _FUNDING_INSTRUMENTS.get(
-        "get_funding_instrument",
-        "/12/accounts/{account_id}/funding_instruments/{funding_instrument_id}",
-        WITH_DELETED,
+        "get_funding_instrument", "/12/accounts/{account_id}/funding_instruments/{funding_instrument_id}", WITH_DELETED
     ),
     _FUNDING_INSTRUMENTS.post(
         "create_funding_instrument",
@@ -174,9 +172,7 @@ PROMOTED: Final = (
         *LISTING,
     ),
     _PROMOTED.get(
-        "get_promoted_account",
-        "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}",
-        WITH_DELETED,
+        "get_promoted_account", "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}", WITH_DELETED
     ),
     _PROMOTED.post(
         "create_promoted_account",
@@ -185,10 +181,7 @@ PROMOTED: Final = (
         long("user_id", required=True),
         notes=("a person who is promoted already is left as is",),
     ),
-    _PROMOTED.delete(
-        "delete_promoted_account",
-        "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}",
-    ),
+    _PROMOTED.delete("delete_promoted_account", "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}"),
     _PROMOTED.get(
         "list_promoted_tweets",
         "/12/accounts/{account_id}/promoted_tweets",
@@ -196,11 +189,7 @@ PROMOTED: Final = (
         ids("promoted_tweet_ids"),
         *LISTING,
     ),
-    _PROMOTED.get(
-        "get_promoted_tweet",
-        "/12/accounts/{account_id}/promoted_tweets/{promoted_tweet_id}",
-        WITH_DELETED,
-    ),
+    _PROMOTED.get("get_promoted_tweet", "/12/accounts/{account_id}/promoted_tweets/{promoted_tweet_id}", WITH_DELETED),
     _PROMOTED.post(
         "create_promoted_tweets",
         "/12/accounts/{account_id}/promoted_tweets",
@@ -319,8 +308,7 @@ CURATED_CATEGORIES: Final = (
         CURSOR,
     ),
     _CURATED_CATEGORIES_4_2.get(
-        "get_curated_category",
-        "/12/accounts/{account_id}/curated_categories/{curated_category_id}",
+        "get_curated_category", "/12/accounts/{account_id}/curated_categories/{curated_category_id}"
     ),
     _CURATED_CATEGORIES_4_6.post(
         "create_line_item_curated_category",
@@ -352,11 +340,7 @@ TRACKING_TAGS: Final = (
         ids("tracking_tag_ids"),
         *LISTING,
     ),
-    _TRACKING_TAGS.get(
-        "get_tracking_tag",
-        "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}",
-        WITH_DELETED,
-    ),
+    _TRACKING_TAGS.get("get_tracking_tag", "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}", WITH_DELETED),
     _TRACKING_TAGS.post(
         "create_tracking_tag",
         "/12/accounts/{account_id}/tracking_tags",
@@ -369,10 +353,7 @@ TRACKING_TAGS: Final = (
         "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}",
         text("tracking_tag_url", required=True),
     ),
-    _TRACKING_TAGS.delete(
-        "delete_tracking_tag",
-        "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}",
-    ),
+    _TRACKING_TAGS.delete("delete_tracking_tag", "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}"),
 )
 
 

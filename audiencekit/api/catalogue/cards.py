@@ -56,11 +56,7 @@ CARDS: Final = (
         notes=("only cards that came through create_card",),
     ),
     _CARDS.get(
-        "get_card",
-        "/12/accounts/{account_id}/cards/{card_id}",
-        card_in_path(),
-        WITH_DELETED,
-        ambiguities=_BY_ID,
+        "get_card", "/12/accounts/{account_id}/cards/{card_id}", card_in_path(), WITH_DELETED, ambiguities=_BY_ID
     ),
     _CARDS.get("list_cards_by_uri", "/12/accounts/{account_id}/cards/all", card_uris(required=True), WITH_DELETED),
     _CARDS.get("get_card_from_all", "/12/accounts/{account_id}/cards/all/{card_id}", card_in_path(), WITH_DELETED),
@@ -199,9 +195,7 @@ CONVERSATION_CARDS: Final = (
         ambiguities=_ID_OR_KIND,
     ),
     _CONVERSATION_CARDS.get(
-        "get_image_conversation_card",
-        "/12/accounts/{account_id}/cards/image_conversation/{card_id}",
-        WITH_DELETED,
+        "get_image_conversation_card", "/12/accounts/{account_id}/cards/image_conversation/{card_id}", WITH_DELETED
     ),
     _CONVERSATION_CARDS.post(
         "create_image_conversation_card",
@@ -231,9 +225,7 @@ CONVERSATION_CARDS: Final = (
         ambiguities=_ID_OR_KIND,
     ),
     _CONVERSATION_CARDS.get(
-        "get_video_conversation_card",
-        "/12/accounts/{account_id}/cards/video_conversation/{card_id}",
-        WITH_DELETED,
+        "get_video_conversation_card", "/12/accounts/{account_id}/cards/video_conversation/{card_id}", WITH_DELETED
     ),
     _CONVERSATION_CARDS.post(
         "create_video_conversation_card",
@@ -257,7 +249,6 @@ CONVERSATION_CARDS: Final = (
         ambiguities=_CHANGED,
     ),
     _CONVERSATION_CARDS.delete(
-        "delete_video_conversation_card",
-        "/12/accounts/{account_id}/cards/video_conversation/{card_id}",
+        "delete_video_conversation_card", "/12/accounts/{account_id}/cards/video_conversation/{card_id}"
     ),
 )

@@ -110,9 +110,7 @@ DRAFT_TWEETS: Final = (
         long("user_id", default="the FULL promotable user of the account"),
     ),
     _DRAFT_TWEETS.get(
-        "get_draft_tweet",
-        "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}",
-        long_in_path("draft_tweet_id"),
+        "get_draft_tweet", "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}", long_in_path("draft_tweet_id")
     ),
     _DRAFT_TWEETS.post(
         "create_draft_tweet",
@@ -144,9 +142,7 @@ DRAFT_TWEETS: Final = (
         rules=(MediaTogether("media_keys"),),
     ),
     _DRAFT_TWEETS.delete(
-        "delete_draft_tweet",
-        "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}",
-        long_in_path("draft_tweet_id"),
+        "delete_draft_tweet", "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}", long_in_path("draft_tweet_id")
     ),
     _DRAFT_TWEETS.post(
         "preview_draft_tweet",
@@ -216,15 +212,8 @@ ACCOUNT_MEDIA: Final = (
         some_of("creative_types", *CREATIVE_TYPES),
         *LISTING,
     ),
-    _ACCOUNT_MEDIA.get(
-        "get_account_media",
-        "/12/accounts/{account_id}/account_media/{account_media_id}",
-        WITH_DELETED,
-    ),
-    _ACCOUNT_MEDIA.delete(
-        "delete_account_media",
-        "/12/accounts/{account_id}/account_media/{account_media_id}",
-    ),
+    _ACCOUNT_MEDIA.get("get_account_media", "/12/accounts/{account_id}/account_media/{account_media_id}", WITH_DELETED),
+    _ACCOUNT_MEDIA.delete("delete_account_media", "/12/accounts/{account_id}/account_media/{account_media_id}"),
 )
 
 
@@ -240,9 +229,7 @@ MEDIA_CREATIVES: Final = (
         *LISTING,
     ),
     _MEDIA_CREATIVES.get(
-        "get_media_creative",
-        "/12/accounts/{account_id}/media_creatives/{media_creative_id}",
-        WITH_DELETED,
+        "get_media_creative", "/12/accounts/{account_id}/media_creatives/{media_creative_id}", WITH_DELETED
     ),
     _MEDIA_CREATIVES.post(
         "create_media_creative",
@@ -256,8 +243,5 @@ MEDIA_CREATIVES: Final = (
         ),
         ambiguities=("the objective of the line item is not seen here: landing_url may be left out",),
     ),
-    _MEDIA_CREATIVES.delete(
-        "delete_media_creative",
-        "/12/accounts/{account_id}/media_creatives/{media_creative_id}",
-    ),
+    _MEDIA_CREATIVES.delete("delete_media_creative", "/12/accounts/{account_id}/media_creatives/{media_creative_id}"),
 )
