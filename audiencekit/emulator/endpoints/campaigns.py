@@ -1,4 +1,6 @@
-"""Campaigns, line items, funding instruments and targeting criteria, alone and in batches."""
+"""Campaigns, line items, funding instruments and targeting criteria, alone and in batches (specification part 1,
+sections 4.4 to 4.6 and 4.11).
+"""
 
 from __future__ import annotations
 
@@ -19,29 +21,68 @@ from audiencekit.emulator.answers import (
     success_of_items,
 )
 from audiencekit.emulator.calls import Address, Call
-from audiencekit.emulator.endpoints.account_records import (
-    CPM_BILLING,
-    CRITERIA_OF_FEATURES,
-    OBJECTIVES_OF_FEATURES,
-    Account,
-)
+from audiencekit.emulator.endpoints.accounts import CPM_BILLING, CRITERIA_OF_FEATURES, OBJECTIVES_OF_FEATURES, Account
 from audiencekit.emulator.endpoints.audience_users import check_array, echo_item, item_problems, missing
-from audiencekit.emulator.endpoints.campaign_records import (
-    CAMPAIGNS,
-    FUNDING_INSTRUMENTS,
-    LINE_ITEMS,
-    TARGETING_CRITERIA,
-    show_campaign,
-    show_funding_instrument,
-)
-from audiencekit.emulator.endpoints.categories import CONTENT_IAB_CATEGORIES, are_business_categories
-from audiencekit.emulator.endpoints.custom_audience_calls import find_audience
+from audiencekit.emulator.endpoints.custom_audiences import find_audience
+from audiencekit.emulator.endpoints.reference import CONTENT_IAB_CATEGORIES, are_business_categories
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import MAX_LONG, Parameters, read_document
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
+from audiencekit.emulator.resources import Record, Resource
 from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
 from audiencekit.service_words import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
+
+# --- The kinds funding instrument, campaign, line item and targeting criterion, and how each is shown ---
+
+_NAMED: Final = Listing(sortable=("name", "created_at", "updated_at", "deleted"))
+
+
+def show_campaign(record: Record) -> dict[str, Any]:
+    """Return a campaign, with the fields that follow from its state."""
+    is_active = record.fields["entity_status"] == "ACTIVE"
+    return {
+        **record.document(),
+        "servable": None if record.deleted else is_active,
+        "effective_status": "RUNNING" if is_active or record.deleted else "UNKNOWN",
+        "reasons_not_servable": [] if is_active or record.deleted else ["PAUSED_BY_ADVERTISER"],
+    }
+
+
+def show_funding_instrument(record: Record) -> dict[str, Any]:
+    """Return a funding instrument, with the fields that follow from its state."""
+    reasons = ["DELETED"] if record.deleted else []
+    return {**record.document(), "able_to_fund": not record.deleted, "reasons_not_able_to_fund": reasons}
+
+
+FUNDING_INSTRUMENTS: Final = Resource(
+    kind="funding_instruments",
+    noun="Funding Instrument",
+    id_name="funding_instrument_id",
+    show=show_funding_instrument,
+)
+CAMPAIGNS: Final = Resource(
+    kind="campaigns",
+    noun="Campaign",
+    id_name="campaign_id",
+    filters=("funding_instrument_ids",),
+    listing=_NAMED,
+    has_q=True,
+    show=show_campaign,
+)
+LINE_ITEMS: Final = Resource(
+    kind="line_items",
+    noun="Line Item",
+    id_name="line_item_id",
+    filters=("campaign_ids", "funding_instrument_ids"),
+    listing=_NAMED,
+    has_q=True,
+)
+TARGETING_CRITERIA: Final = Resource(
+    kind="targeting_criteria",
+    noun="Targeting Criterion",
+    id_name="targeting_criterion_id",
+    filters=("line_item_ids",),
+)
+
 
 # --- Line items of campaigns ---
 #

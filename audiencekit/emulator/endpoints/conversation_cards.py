@@ -12,14 +12,11 @@ from typing import Any, Final, Protocol
 
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK
-from audiencekit.emulator.endpoints.cards import card_uri
-from audiencekit.emulator.endpoints.media import choose_media
-from audiencekit.emulator.endpoints.media_records import IMAGE, VIDEO
+from audiencekit.emulator.endpoints.accounts import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK
+from audiencekit.emulator.endpoints.media import IMAGE, VIDEO, choose_media
 from audiencekit.emulator.paging import Listing
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
+from audiencekit.emulator.resources import Record, Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 
 # --- Image and video conversation cards: the kinds, and how one is shown (specification part 2, section 4.8) ---
@@ -30,6 +27,11 @@ MAX_NAME: Final = 80  # characters; specification part 2, section 8, by which `q
 
 _WRITE_ONLY: Final = "unlocked_image_media_key"
 _OF_DELETED: Final = ("name", "id", "created_at", "updated_at", "deleted", "card_type")
+
+
+def card_uri(number: str) -> str:
+    """Return the address by which a tweet refers to a card."""
+    return f"card://{number}"
 
 
 def show_card(record: Record) -> dict[str, Any]:
@@ -63,9 +65,7 @@ IMAGE_CONVERSATION: Final = _make_kind("image_conversation", show_card)
 VIDEO_CONVERSATION: Final = _make_kind("video_conversation", _show_video_card)
 
 
-# --- The content of a conversation card: its texts, hashtags and media (specification part 2, section 4.8) ---
-#
-# The specification does not say which rules a changed card must keep; here it keeps those of a new one.
+# --- The content of a conversation card: its texts, hashtags and media ---
 
 _ORDINALS: Final = ("first", "second", "third", "fourth")
 _MAX_HASHTAG, _MAX_THANKS, _MAX_TITLE = 20, 23, 23  # characters, the # not counted

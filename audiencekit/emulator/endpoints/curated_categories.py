@@ -10,16 +10,13 @@ from typing import Final
 
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.campaign_records import LINE_ITEMS
+from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
+from audiencekit.emulator.resources import Record, Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 
-# --- Curated categories: collections of publishers, each for some countries (specification part 1, section 4.2) ---
-#
-# The same invented ones for every account.
+# --- Curated categories ---
 
 _MADE_AT: Final = 1_530_230_400.0  # 2018-06-29
 _COUNTRY: Final = re.compile("[A-Z]{2}", re.ASCII)

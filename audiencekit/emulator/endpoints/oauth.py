@@ -22,8 +22,7 @@ from audiencekit.emulator.calls import Address, Call
 from audiencekit.emulator.endpoints.users import OUT_OF_BAND, RequestToken, Tokens, User
 from audiencekit.emulator.routing import BEARER_TOKENS, OAUTH, Credential, Route
 
-# --- The page in the browser that asks the user whether an application may act for them (specification part 0,
-# sections 4.2 and 4.3). Its form posts to the same path; that POST is not an endpoint of the specification ---
+# --- The page in the browser ---
 
 _HTML: Final = "text/html; charset=utf-8"
 _STYLE: Final = (

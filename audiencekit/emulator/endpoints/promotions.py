@@ -11,22 +11,16 @@ from typing import Final
 
 from audiencekit.emulator.answers import Answer, RefusalError, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import FULL, KNOWN
-from audiencekit.emulator.endpoints.campaign_records import LINE_ITEMS
-from audiencekit.emulator.endpoints.categories import TIMELINE
-from audiencekit.emulator.endpoints.people import type_of
-from audiencekit.emulator.endpoints.tweet_records import ORIGINAL, SCHEDULED_TWEETS, TWEETS, publish
-from audiencekit.emulator.endpoints.tweets import publish_due
+from audiencekit.emulator.endpoints.accounts import FULL, KNOWN
+from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
+from audiencekit.emulator.endpoints.reference import TIMELINE
+from audiencekit.emulator.endpoints.tweets import ORIGINAL, SCHEDULED_TWEETS, TWEETS, publish, publish_due
+from audiencekit.emulator.endpoints.users import type_of
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
+from audiencekit.emulator.resources import Record, Resource
 from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
 
 # --- Promoted tweets (specification part 1, sections 4.8 and 4.9) ---
-#
-# A partner's tweet is posted again, by the account's own user and for promotion only, and that one is promoted. The
-# specification does not say what becomes of a tweet that the line item promotes already; here it is answered with the
-# record that there is, as with accounts.
 
 MAX_TWEETS: Final = 50  # of one request; specification part 1, section 8
 

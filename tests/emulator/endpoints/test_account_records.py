@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import EmulatorOptions
-from audiencekit.emulator.endpoints.account_records import BETAS, GATES
+from audiencekit.emulator.endpoints.accounts import BETAS, GATES
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.world import World
 

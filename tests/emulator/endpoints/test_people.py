@@ -153,7 +153,7 @@ async def test_settings_of_users_are_apart(caller: Any) -> None:
 
 def test_every_path_below_an_account_has_its_area() -> None:
     """A new resource is decided about, not forgotten."""
-    from audiencekit.emulator.endpoints.people import _AREAS
+    from audiencekit.emulator.endpoints.users import _AREAS
 
     open_to_all = {"account_apps", "authenticated_user_access", "curated_categories", "promotable_users",
                    "user_settings"}  # fmt: skip

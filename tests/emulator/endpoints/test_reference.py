@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.endpoints.categories import are_business_categories
+from audiencekit.emulator.endpoints.reference import are_business_categories
 from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 

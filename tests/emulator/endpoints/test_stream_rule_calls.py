@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.endpoints.stream_rule_calls import read_post
-from audiencekit.emulator.endpoints.stream_rules import read_rule
-from audiencekit.emulator.endpoints.tweet_records import TWEETS
+from audiencekit.emulator.endpoints.stream_rules import read_post, read_rule
+from audiencekit.emulator.endpoints.tweets import TWEETS
 from tests.emulator.endpoints.data_api_builder import ask, is_invalid
 from tests.emulator.endpoints.tweets_builder import write
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from audiencekit.emulator.endpoints.tweet_entities import find_entities
+from audiencekit.emulator.endpoints.tweets import find_entities
 from tests.cases import each_case
 
 

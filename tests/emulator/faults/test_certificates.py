@@ -6,7 +6,7 @@ import ssl
 
 from cryptography import x509
 
-from audiencekit.emulator.faults.certificates import make_certificates
+from audiencekit.emulator.encryption import make_certificates
 
 
 def test_each_kind_has_a_context_and_the_authority_is_one() -> None:
