@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from audiencekit.emulator.answers import Answer, format_time, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
+from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.limits import MAX_QUERY_LENGTH
 
 if TYPE_CHECKING:
     from audiencekit.emulator.endpoints.accounts import Account
@@ -118,10 +119,11 @@ class Resource:
 
     def list_records(self, call: Call) -> Answer:
         """Answer `GET …`: a page of records."""
-        parameters = Parameters(call)
-        return self.list_wanted(call, parameters, lambda record: True)
+        return self.list_wanted(call, Parameters(call))
 
-    def list_wanted(self, call: Call, parameters: Parameters, wanted: Callable[[Record], bool]) -> Answer:
+    def list_wanted(
+        self, call: Call, parameters: Parameters, wanted: Callable[[Record], bool] = lambda record: True
+    ) -> Answer:
         """Answer `GET …`: a page of the wanted records, after the usual parameters were read."""
         query = read_list_query(parameters, self.listing)
         prefix = (parameters.text("q", longest=self.longest_q) or "").casefold() if self.has_q else ""
@@ -140,16 +142,16 @@ class Resource:
         page = query.page(parameters, list(self.all(call).values()), chosen)
         return success(parameters.echo, [self.show(record) for record in page.records], **page.members())
 
-    def show_record(self, call: Call) -> Answer:
+    def show_record(self, call: Call, parameters: Parameters | None = None) -> Answer:
         """Answer `GET …/:id`; a deleted one with `with_deleted`."""
-        parameters = Parameters(call)
+        parameters = parameters or Parameters(call)
         with_deleted = parameters.boolean("with_deleted")
         parameters.finish()
         return success(parameters.echo, self.show(self.find(call, call.ids[self.id_name], with_deleted=with_deleted)))
 
-    def delete_record(self, call: Call) -> Answer:
+    def delete_record(self, call: Call, parameters: Parameters | None = None) -> Answer:
         """Answer `DELETE …/:id`: the second time with 404."""
-        parameters = Parameters(call)
+        parameters = parameters or Parameters(call)
         parameters.finish()
         record = self.find(call, call.ids[self.id_name])
         record.delete(call.now, call.user_id)

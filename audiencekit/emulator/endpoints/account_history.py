@@ -18,7 +18,6 @@ from audiencekit.emulator.endpoints.promotions import PROMOTED_ACCOUNTS, PROMOTE
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, Route
 
 _HOUR: Final = 3_600
 _LISTING: Final = Listing(takes_sort_by=False, takes_with_deleted=False, takes_with_total_count=False)
@@ -97,6 +96,3 @@ def _changes(call: Call, entity_type: str, kind: Resource, record: Record) -> It
                 "change_type": change_type,
             }
             yield _Change(f"{record.id}-{place}", state.updated_at, user_id, document)
-
-
-ROUTES: Final = (Route("GET", "/accounts/:account_id/account_history", show_history, READS),)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from audiencekit.emulator.answers import Answer, RefusalError, format_time, refuse, success
 from audiencekit.emulator.authentication import base36, long_id
 from audiencekit.emulator.bodies import parse_json
-from audiencekit.emulator.calls import Address, Call
-from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
+from audiencekit.limits import MAX_QUERY_LENGTH
 from audiencekit.service_words import INDUSTRIES, SANDBOX_FEATURES
 
 if TYPE_CHECKING:
@@ -424,23 +424,3 @@ def change_tax_settings(call: Call) -> Answer:
     parameters.finish()
     call.account.tax_settings.update(changes)
     return success(parameters.echo, {**dict.fromkeys((*_TEXTS, *_CHOICES)), **call.account.tax_settings})
-
-
-# --- The endpoints of accounts, of the user's access to them, and of what belongs to them alone ---
-
-_SANDBOX: Final = frozenset({Address.SANDBOX})
-_ONE: Final = "/accounts/:account_id"
-
-ROUTES: Final = (
-    Route("GET", "/accounts", list_accounts, READS),
-    Route("POST", "/accounts", create_account, WRITES, _SANDBOX),
-    Route("GET", _ONE, show_account, READS, takes_deleted_account=True),
-    Route("PUT", _ONE, change_account, WRITES),
-    Route("DELETE", _ONE, delete_account, WRITES, _SANDBOX),
-    Route("GET", _ONE + "/authenticated_user_access", show_access, READS),
-    Route("GET", _ONE + "/account_apps", ACCOUNT_APPS.list_records, READS),
-    Route("PUT", _ONE + "/tax_settings", change_tax_settings, WRITES),
-    Route("GET", _ONE + "/features", list_features, READS),
-    Route("POST", _ONE + "/features", add_features, WRITES, _SANDBOX),
-    Route("DELETE", _ONE + "/features", remove_features, WRITES, _SANDBOX),
-)

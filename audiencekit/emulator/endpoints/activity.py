@@ -18,7 +18,7 @@ import orjson
 from audiencekit.emulator.answers import Answer, format_time
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.data_api import Query, data_route, invalid
+from audiencekit.emulator.endpoints.data_api import Query, invalid
 
 # --- Events, subscriptions, and the streams that deliver them ---
 
@@ -242,11 +242,3 @@ def _flatten(document: object) -> dict[str, Any]:
     if not isinstance(inner, dict) or inner.keys() & members.keys():
         raise invalid("Expected a JSON object for filter")
     return members | inner
-
-
-# --- The endpoints of subscriptions and of the stream ---
-
-ROUTES: Final = (
-    data_route("POST", "/activity/subscriptions", subscribe),
-    data_route("GET", "/activity/stream", open_stream),
-)

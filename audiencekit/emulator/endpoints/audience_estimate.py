@@ -15,7 +15,6 @@ from audiencekit.emulator.answers import Answer, Problem, problem, success
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.audience_users import missing, unknown
 from audiencekit.emulator.parameters import read_document
-from audiencekit.emulator.routing import WRITES, Route
 
 _PEOPLE: Final = 400_000_000
 _SPREAD: Final = 0.05  # of the size, to either side
@@ -106,6 +105,3 @@ def _people(call: Call, targeting_type: str, targeting_value: str) -> int:
         audience = call.account.audiences[targeting_value]
         return 0 if audience.deleted else audience.processing.size or 0
     return random.Random(f"{call.options.seed} {targeting_type} {targeting_value}").randrange(10_000, 50_000_000)
-
-
-ROUTES: Final = (Route("POST", "/accounts/:account_id/audience_estimate", estimate_audience, WRITES, reads=True),)

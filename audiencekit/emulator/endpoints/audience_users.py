@@ -18,7 +18,6 @@ from audiencekit.emulator.endpoints.accounts import Account
 from audiencekit.emulator.endpoints.audience_members import FIELDS, PARTNER_USER_ID, Span, make_key, make_key_set
 from audiencekit.emulator.endpoints.custom_audiences import Audience, find_audience
 from audiencekit.emulator.parameters import check_body, read_document
-from audiencekit.emulator.routing import USERS, Route
 from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS, SHA256_HEX_LENGTH
 
 if TYPE_CHECKING:
@@ -418,10 +417,3 @@ def _text_problems(name: str, texts: list[object], rules: UserRules) -> Iterator
             yield problem("INVALID_PARAMETER", f"Expected non-empty array of strings for {name}", name)
         elif rules.fields[name] != PARTNER_USER_ID and not rules.is_hash(text):
             yield problem("INVALID_PARAMETER", f"{name} is not a valid SHA-256 hash", name)
-
-
-# --- The endpoint of the users of an audience ---
-
-ROUTES: Final = (
-    Route("POST", "/accounts/:account_id/custom_audiences/:custom_audience_id/users", upload_users, USERS),
-)

@@ -15,7 +15,6 @@ from audiencekit.emulator.endpoints.media import IMAGE, VIDEO, choose_media
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters, is_web_address, read_document
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
 from audiencekit.service_words import BUTTON_LABELS, CARD_TYPES
 
 # --- Components of cards, and the type of card that they make (specification part 2, sections 2 and 4.7) ---
@@ -359,19 +358,3 @@ def _cards(call: Call, *, with_deleted: bool) -> Iterator[tuple[Resource, Record
 
 def _not_found(call: Call, name: str, parameter: str) -> RefusalError:
     return call.refuse(404, "NOT_FOUND", f"Card {name} was not found for Account {call.account.id}", parameter)
-
-
-# --- The endpoints of cards that are made of components, and of cards of every kind ---
-
-_CARDS: Final = "/accounts/:account_id/cards"
-
-# `all` stands where an id could: the first route that fits is taken.
-ROUTES: Final = (
-    Route("GET", _CARDS, list_cards, READS),
-    Route("POST", _CARDS, create_card, WRITES),
-    Route("GET", _CARDS + "/all", list_by_uri, READS),
-    Route("GET", _CARDS + "/all/:card_id", show_any, READS),
-    Route("GET", _CARDS + "/:card_id", show_card, READS),
-    Route("PUT", _CARDS + "/:card_id", change_card, WRITES),
-    Route("DELETE", _CARDS + "/:card_id", delete_card, WRITES),
-)

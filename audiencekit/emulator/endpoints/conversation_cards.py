@@ -6,7 +6,7 @@ The specification does not say which rules apply to a changed card; here they ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -17,7 +17,6 @@ from audiencekit.emulator.endpoints.media import IMAGE, VIDEO, choose_media
 from audiencekit.emulator.paging import Listing
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
 
 # --- Image and video conversation cards: the kinds, and how one is shown (specification part 2, section 4.8) ---
 #
@@ -192,15 +191,11 @@ class ConversationCards:
 
     def list_cards(self, call: Call) -> Answer:
         """Answer `GET …`."""
-        return self.kind.list_wanted(call, self._parameters(call), lambda card: True)
+        return self.kind.list_wanted(call, self._parameters(call))
 
     def show(self, call: Call) -> Answer:
         """Answer `GET …/:card_id`."""
-        parameters = self._parameters(call)
-        with_deleted = parameters.boolean("with_deleted")
-        parameters.finish()
-        card = self.kind.find(call, call.ids["card_id"], with_deleted=with_deleted)
-        return success(parameters.echo, self.kind.show(card))
+        return self.kind.show_record(call, self._parameters(call))
 
     def create(self, call: Call) -> Answer:
         """Answer `POST …`."""
@@ -226,11 +221,7 @@ class ConversationCards:
 
     def delete(self, call: Call) -> Answer:
         """Answer `DELETE …/:card_id`."""
-        parameters = self._parameters(call)
-        parameters.finish()
-        card = self.kind.find(call, call.ids["card_id"])
-        card.delete(call.now)
-        return success(parameters.echo, self.kind.show(card))
+        return self.kind.delete_record(call, self._parameters(call))
 
     def _read(self, call: Call, parameters: Parameters, *, empty: bool) -> dict[str, Any]:
         return {**read_content(parameters, empty=empty), **self.read_media(call, parameters, empty=empty)}
@@ -254,20 +245,3 @@ def _check_features(call: Call, fields: Mapping[str, Any]) -> None:
 
 IMAGE_CARDS: Final = ConversationCards(IMAGE_CONVERSATION, read_image)
 VIDEO_CARDS: Final = ConversationCards(VIDEO_CONVERSATION, read_video)
-
-
-# --- The endpoints of conversation cards. To be put before those of other cards, whose ids stand at the same place
-#
-# The specification does not show the end of an image card; it is that of a video card.
-
-
-def _routes(cards: ConversationCards) -> Iterator[Route]:
-    path = f"/accounts/:account_id/cards/{cards.kind.kind}"
-    yield Route("GET", path, cards.list_cards, READS)
-    yield Route("POST", path, cards.create, WRITES)
-    yield Route("GET", path + "/:card_id", cards.show, READS)
-    yield Route("PUT", path + "/:card_id", cards.change, WRITES)
-    yield Route("DELETE", path + "/:card_id", cards.delete, WRITES)
-
-
-ROUTES: Final = (*_routes(IMAGE_CARDS), *_routes(VIDEO_CARDS))

@@ -14,7 +14,6 @@ from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
 
 # --- Curated categories ---
 
@@ -114,18 +113,3 @@ def _check(call: Call, fields: dict[str, str]) -> None:
         find_category(call, fields["curated_category_id"])
     if "line_item_id" in fields:
         LINE_ITEMS.find(call, fields["line_item_id"])
-
-
-# --- The endpoints of curated categories, and of the line items that have one ---
-
-_CATEGORIES: Final = "/accounts/:account_id/curated_categories"
-_LINE_ITEMS: Final = "/accounts/:account_id/line_item_curated_categories"
-_ONE: Final = _LINE_ITEMS + "/:line_item_curated_category_id"
-
-ROUTES: Final = (
-    Route("GET", _CATEGORIES, list_categories, READS),
-    Route("GET", _CATEGORIES + "/:curated_category_id", show_category, READS),
-    Route("POST", _LINE_ITEMS, create, WRITES),
-    Route("PUT", _ONE, change, WRITES),
-    Route("DELETE", _ONE, LINE_ITEM_CURATED_CATEGORIES.delete_record, WRITES),
-)

@@ -11,10 +11,9 @@ from audiencekit.emulator.answers import Answer, format_time, success
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.accounts import SHARING_FEATURE
 from audiencekit.emulator.endpoints.audience_members import Membership, Span, split_key_set
-from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
+from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.routing import READS, WRITES, Route
-from audiencekit.limits import MIN_TARGETABLE_PEOPLE
+from audiencekit.limits import MAX_QUERY_LENGTH, MIN_TARGETABLE_PEOPLE
 
 if TYPE_CHECKING:
     from audiencekit.emulator.endpoints.accounts import Account
@@ -374,24 +373,3 @@ def _check_grantee(call: Call, parameters: Parameters, granted_id: str) -> None:
 
 CUSTOM: Final = Permissions("custom_audience")
 TAILORED: Final = Permissions("tailored_audience")
-
-
-# --- The endpoints of custom audiences, and of permissions on them; tailored audiences are their older name ---
-
-_ALL: Final = "/accounts/:account_id/custom_audiences"
-_ONE: Final = _ALL + "/:custom_audience_id"
-_TAILORED: Final = "/accounts/:account_id/tailored_audiences/:tailored_audience_id"
-
-ROUTES: Final = (
-    Route("GET", _ALL, list_audiences, READS),
-    Route("POST", _ALL, create_audience, WRITES),
-    Route("GET", _ONE, show_audience, READS),
-    Route("PUT", _ONE, change_audience, WRITES),
-    Route("DELETE", _ONE, delete_audience, WRITES),
-    Route("GET", _ONE + "/permissions", CUSTOM.show, READS),
-    Route("POST", _ONE + "/permissions", CUSTOM.grant, WRITES),
-    Route("DELETE", _ONE + "/permissions/:custom_audience_permission_id", CUSTOM.revoke, WRITES),
-    Route("GET", _TAILORED + "/permissions", TAILORED.show, READS, version="5"),
-    Route("POST", _TAILORED + "/permissions", TAILORED.grant, WRITES, version="5"),
-    Route("DELETE", _TAILORED + "/permissions/:tailored_audience_permission_id", TAILORED.revoke, WRITES, version="5"),
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -13,7 +13,7 @@ import orjson
 
 from audiencekit.emulator.answers import Answer, RefusalError, refuse_problem, show_problem
 from audiencekit.emulator.authentication import Pair
-from audiencekit.emulator.calls import Address, Call
+from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.accounts import KNOWN, PROFILE, SCREEN_NAME, Account
 from audiencekit.emulator.endpoints.media import MEDIA, VIDEO
 from audiencekit.emulator.endpoints.tweets import (
@@ -27,7 +27,6 @@ from audiencekit.emulator.endpoints.tweets import (
     show_address,
 )
 from audiencekit.emulator.resources import Record
-from audiencekit.emulator.routing import DATA, Credential, Route
 
 # --- Fields and expansions: what a caller wants to see (specification part 0, sections 2.3 to 2.6 and 4.8) ---
 #
@@ -300,14 +299,3 @@ def _show(account: Account, tweet: Record) -> dict[str, Any]:
 
 def _tweet_objects(account: Account) -> Iterable[Record]:
     return TWEETS.of(account).values()
-
-
-# --- The endpoints of the data API: at the base address, with the application's token ---
-
-
-def data_route(method: str, path: str, handler: Callable[[Call], Answer]) -> Route:
-    """Return an endpoint of the data API."""
-    return Route(method, path, handler, DATA, frozenset({Address.BASE}), "2", credential=Credential.BEARER)
-
-
-ROUTES: Final = (data_route("GET", "/tweets", get_posts),)

@@ -18,7 +18,6 @@ from audiencekit.emulator.endpoints.audience_users import (
 )
 from audiencekit.emulator.endpoints.custom_audiences import Processing
 from audiencekit.emulator.parameters import Parameters, read_document
-from audiencekit.emulator.routing import READS, USERS, WRITES, Route
 
 # --- A do-not-reach list: its stored form, and the form in which the service shows it ---
 
@@ -130,16 +129,3 @@ def _echo(call: Call, item: dict[str, Any]) -> dict[str, Any]:
     if "expires_at" in item["params"]:
         echo["params"]["expires_at"] = item["params"]["expires_at"]
     return echo
-
-
-# --- The endpoints of do-not-reach lists ---
-
-_ALL: Final = "/accounts/:account_id/do_not_reach_lists"
-_ONE: Final = _ALL + "/:do_not_reach_list_id"
-
-ROUTES: Final = (
-    Route("GET", _ALL, show_lists, READS),
-    Route("POST", _ALL, create_list, WRITES),
-    Route("DELETE", _ONE, delete_list, WRITES),
-    Route("POST", "/batch" + _ONE + "/users", upload_users, USERS),
-)

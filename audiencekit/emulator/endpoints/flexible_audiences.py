@@ -18,7 +18,6 @@ from audiencekit.emulator.endpoints.accounts import FLEXIBLE_AUDIENCES
 from audiencekit.emulator.endpoints.audience_users import check_array, echo_item, item_problems, missing, unknown
 from audiencekit.emulator.endpoints.custom_audiences import Audience, Population
 from audiencekit.emulator.parameters import read_document
-from audiencekit.emulator.routing import WRITES, Route
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
 from audiencekit.service_words import FREQUENCY_COMPARATORS
 
@@ -453,8 +452,3 @@ def _delete(audience: Audience, now: float) -> Audience:
     audience.deleted = True
     audience.updated_at = now
     return audience
-
-
-# --- The endpoint of flexible and mobile audiences ---
-
-ROUTES: Final = (Route("POST", "/batch/accounts/:account_id/custom_audiences", batch_audiences, WRITES),)

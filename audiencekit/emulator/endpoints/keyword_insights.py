@@ -13,7 +13,6 @@ from typing import Final
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.routing import KEYWORD_READS, Route
 
 MAX_KEYWORDS: Final = 10  # negative ones included; specification part 2, section 8
 MAX_RANGE_SECONDS: Final = 7 * 86_400
@@ -78,6 +77,3 @@ def _related(keywords: list[str], negative: list[str]) -> list[str]:
     far = [f"{neighbour} {word}" for word in near for neighbour in _NEIGHBOURS]
     given = {*keywords, *negative}
     return [word for word in dict.fromkeys((*near, *far)) if word not in given][:RELATED]
-
-
-ROUTES: Final = (Route("GET", "/insights/keywords/search", search_keywords, KEYWORD_READS),)

@@ -13,7 +13,6 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
 from audiencekit.service_words import CREATIVE_TYPES
 
 # --- Images, animated GIFs and videos of a media library, and what of them an account may advertise with ---
@@ -238,26 +237,3 @@ def choose_media(call: Call, media_key: str, parameter: str, media_types: Collec
     if found.fields["media_type"] not in media_types:
         raise call.refuse(400, "INVALID_MEDIA", f"Expected {' or '.join(media_types)} for {parameter}", parameter)
     return found
-
-
-# --- The endpoints of the media library, of account media and of media creatives ---
-
-_ACCOUNT: Final = "/accounts/:account_id"
-_LIBRARY: Final = _ACCOUNT + "/media_library"
-_ACCOUNT_MEDIA: Final = _ACCOUNT + "/account_media"
-_CREATIVES: Final = _ACCOUNT + "/media_creatives"
-
-ROUTES: Final = (
-    Route("GET", _LIBRARY, list_media, READS),
-    Route("POST", _LIBRARY, add_media, WRITES),
-    Route("GET", _LIBRARY + "/:media_key", MEDIA.show_record, READS),
-    Route("PUT", _LIBRARY + "/:media_key", change_media, WRITES),
-    Route("DELETE", _LIBRARY + "/:media_key", MEDIA.delete_record, WRITES),
-    Route("GET", _ACCOUNT_MEDIA, list_account_media, READS),
-    Route("GET", _ACCOUNT_MEDIA + "/:account_media_id", ACCOUNT_MEDIA.show_record, READS),
-    Route("DELETE", _ACCOUNT_MEDIA + "/:account_media_id", ACCOUNT_MEDIA.delete_record, WRITES),
-    Route("GET", _CREATIVES, list_creatives, READS),
-    Route("POST", _CREATIVES, create_creative, WRITES),
-    Route("GET", _CREATIVES + "/:media_creative_id", MEDIA_CREATIVES.show_record, READS),
-    Route("DELETE", _CREATIVES + "/:media_creative_id", MEDIA_CREATIVES.delete_record, WRITES),
-)

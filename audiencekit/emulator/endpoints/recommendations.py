@@ -16,7 +16,6 @@ from audiencekit.emulator.endpoints.accounts import RECOMMENDATIONS
 from audiencekit.emulator.endpoints.campaigns import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record
-from audiencekit.emulator.routing import READS, Route
 
 # --- Recommendations: listed, and shown with their changes ---
 
@@ -116,13 +115,3 @@ def _step(
         "params": params,
         "dependent_entities": below,
     }
-
-
-# --- The endpoints of recommendations, which are those of version 5 ---
-
-_ALL: Final = "/accounts/:account_id/recommendations"
-
-ROUTES: Final = (
-    Route("GET", _ALL, list_recommendations, READS, version="5"),
-    Route("GET", _ALL + "/:recommendation_id", show_recommendation, READS, version="5"),
-)

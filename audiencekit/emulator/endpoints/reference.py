@@ -7,7 +7,6 @@ from typing import Any, Final
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.routing import REFERENCE_READS, Route
 
 # --- Categories that are the same for every account (specification part 1, section 4.2) ---
 #
@@ -173,14 +172,3 @@ def list_publishers(call: Call) -> Answer:
     parameters = Parameters(call)
     parameters.finish()
     return success(parameters.echo, list(PUBLISHERS), next_cursor=None)
-
-
-# --- The endpoints of reference data, which belongs to no account ---
-
-ROUTES: Final = (
-    Route("GET", "/advertiser_business_categories", list_business_categories, REFERENCE_READS),
-    Route("GET", "/content_categories", list_content_categories, REFERENCE_READS),
-    Route("GET", "/publishers", list_publishers, REFERENCE_READS),
-    Route("GET", "/bidding_rules", list_bidding_rules, REFERENCE_READS),
-    Route("GET", "/line_items/placements", list_placements, REFERENCE_READS),
-)

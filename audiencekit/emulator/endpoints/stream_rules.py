@@ -13,7 +13,7 @@ from audiencekit.emulator.answers import Answer, format_time, show_problem
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.accounts import Account
-from audiencekit.emulator.endpoints.data_api import Query, data_route, invalid, show_post
+from audiencekit.emulator.endpoints.data_api import Query, invalid, show_post
 from audiencekit.emulator.endpoints.media import MEDIA
 from audiencekit.emulator.endpoints.tweets import TWEETS, find_entities, name_author
 from audiencekit.emulator.resources import Record
@@ -314,11 +314,3 @@ def _media_facts(account: Account, shown: dict[str, Any]) -> Iterator[str]:
         kind = MEDIA.of(account)[key].fields["media_type"]
         if kind in _MEDIA:
             yield _MEDIA[kind]
-
-
-# --- The endpoints of the rules ---
-
-ROUTES: Final = (
-    data_route("GET", "/tweets/search/stream/rules", list_rules),
-    data_route("POST", "/tweets/search/stream/rules", change_rules),
-)

@@ -12,7 +12,6 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
 
 TRACKING_TAGS: Final = Resource(
     kind="tracking_tags",
@@ -48,11 +47,3 @@ def change_tag(call: Call) -> Answer:
 
 _TAGS: Final = "/accounts/:account_id/tracking_tags"
 _ONE: Final = _TAGS + "/:tracking_tag_id"
-
-ROUTES: Final = (
-    Route("GET", _TAGS, TRACKING_TAGS.list_records, READS),
-    Route("POST", _TAGS, create_tag, WRITES),
-    Route("GET", _ONE, TRACKING_TAGS.show_record, READS),
-    Route("PUT", _ONE, change_tag, WRITES),
-    Route("DELETE", _ONE, TRACKING_TAGS.delete_record, WRITES),
-)

@@ -22,7 +22,6 @@ from audiencekit.emulator.endpoints.users import FIRST_NAME, TWEET_COMPOSER, ref
 from audiencekit.emulator.paging import Listing, Page, read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
 from audiencekit.limits import MAX_TWEET_TEXT
 
 # --- Hashtags, mentions and addresses in a text, with their places in characters (part 0, section 2.4) ---
@@ -553,30 +552,3 @@ def _read_video(parameters: Parameters) -> dict[str, Any]:
 def _frame(text: str) -> str:
     page = html.escape(f"<!doctype html><p>{html.escape(text)}</p>", quote=True)
     return f"<iframe class='tweet-preview' sandbox srcdoc='{page}'></iframe>"
-
-
-# --- The endpoints of draft tweets, scheduled tweets, previews and tweets ---
-
-_ACCOUNT: Final = "/accounts/:account_id"
-_DRAFTS: Final = _ACCOUNT + "/draft_tweets"
-_DRAFT: Final = _DRAFTS + "/:draft_tweet_id"
-_SCHEDULED: Final = _ACCOUNT + "/scheduled_tweets"
-_SCHEDULED_ONE: Final = _SCHEDULED + "/:scheduled_tweet_id"
-
-ROUTES: Final = (
-    Route("GET", _DRAFTS, list_drafts, READS),
-    Route("POST", _DRAFTS, create_draft, WRITES),
-    Route("GET", _DRAFT, show_draft_tweet, READS),
-    Route("PUT", _DRAFT, change_draft, WRITES),
-    Route("DELETE", _DRAFT, delete_draft, WRITES),
-    Route("POST", _DRAFTS + "/preview/:draft_tweet_id", preview_draft, WRITES),
-    Route("GET", _SCHEDULED, list_scheduled, READS),
-    Route("POST", _SCHEDULED, create_scheduled, WRITES),
-    Route("GET", _SCHEDULED_ONE, show_scheduled_tweet, READS),
-    Route("PUT", _SCHEDULED_ONE, change_scheduled, WRITES),
-    Route("DELETE", _SCHEDULED_ONE, delete_scheduled, WRITES),
-    Route("GET", _ACCOUNT + "/tweet_previews", list_previews, READS),
-    Route("GET", _ACCOUNT + "/tweets", list_tweets, READS),
-    Route("POST", _ACCOUNT + "/tweet", create_tweet, WRITES),
-    Route("PUT", _ACCOUNT + "/tweets/:tweet_id/name", rename_tweet, WRITES),
-)

@@ -15,7 +15,7 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.accounts import USER_KIND
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Record, Resource
-from audiencekit.emulator.routing import READS, WRITES, Match, Route
+from audiencekit.emulator.routing import Match
 
 # --- Credentials that are issued and invalidated (specification part 0, sections 2.1 and 3) ---
 
@@ -244,8 +244,8 @@ def refuse_missing_permission(permission: str, ids: Mapping[str, str]) -> Refusa
 
 
 def _area_of(match: Match) -> Area | None:
-    segments = match.route.path.strip("/").removeprefix("batch/").split("/")
-    if segments[:2] != ["accounts", ":account_id"]:
+    segments = match.route.path.replace("/batch/", "/").split("/")[2:]
+    if segments[:2] != ["accounts", "{account_id}"]:
         return None
     if segments[-1] == "targeted":  # it shows campaigns
         return Area.CAMPAIGNS
@@ -332,16 +332,3 @@ def _read_types(parameters: Parameters) -> list[str]:
 
 def _document(call: Call) -> dict[str, Any]:
     return {**dict.fromkeys(_TEXTS, ""), _TYPES: [], **call.account.user_settings.get(call.user_id, {})}
-
-
-# --- The endpoints of the users around an account ---
-
-_PROMOTABLE: Final = "/accounts/:account_id/promotable_users"
-_SETTINGS: Final = "/accounts/:account_id/user_settings/:user_id"
-
-ROUTES: Final = (
-    Route("GET", _PROMOTABLE, list_promotable_users, READS),
-    Route("GET", _PROMOTABLE + "/:promotable_user_id", show_promotable_user, READS),
-    Route("GET", _SETTINGS, show_settings, READS),
-    Route("PUT", _SETTINGS, change_settings, WRITES),
-)

@@ -28,7 +28,6 @@ from audiencekit.emulator.endpoints.data_api import (
     FieldSelection,
     Found,
     Query,
-    data_route,
     describe,
     include,
     invalid,
@@ -359,11 +358,3 @@ def _read_minute(name: str, text: str | None, default: float) -> float:
         return datetime.strptime(text, "%Y%m%d%H%M").replace(tzinfo=UTC).timestamp()
     except ValueError:
         raise invalid(f"Expected a minute of UTC as YYYYMMDDHHMM for [{name}]") from None
-
-
-# --- The endpoints of webhooks ---
-
-ROUTES: Final = (
-    data_route("POST", "/tweets/search/webhooks/:webhook_id", link_webhook),
-    data_route("POST", "/webhooks/replay", replay),
-)

@@ -354,7 +354,7 @@ async def test_a_callback_is_an_address_and_nothing_more(caller: Any, bad: str, 
 
 # Nothing of the user's is changed by these, although their method is POST: a token is ended, an estimate is made.
 ENDS = {"/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json", "/oauth2/invalidate_token"}
-ESTIMATE = "/12/accounts/:account_id/audience_estimate"
+ESTIMATE = "/12/accounts/{account_id}/audience_estimate"
 
 Answer = tuple[int, str]
 
@@ -387,9 +387,9 @@ async def test_a_token_may_do_what_was_asked_for(caller: Any, name: str, access:
 
 def _endpoints() -> Iterator[tuple[str, str, Address]]:
     """Method, path and address of all that take the token of a user; the ends of tokens are tried above."""
-    rows = [(route, "/" + "/".join(route.pattern)) for route in ROUTES if route.credential is Credential.USER]
-    assert {path for _, path in rows} >= {*ENDS, ESTIMATE}
-    return ((route.method, path, min(route.addresses)) for route, path in rows if path not in ENDS)
+    rows = [route for route in ROUTES if route.credential is Credential.USER]
+    assert {route.path for route in rows} >= {*ENDS, ESTIMATE}
+    return ((route.method, route.path, min(route.addresses)) for route in rows if route.path not in ENDS)
 
 
 async def _answers(caller: Any, keys: dict[str, str], *, writing: bool) -> dict[tuple[str, str], Answer]:
@@ -400,8 +400,10 @@ async def _answers(caller: Any, keys: dict[str, str], *, writing: bool) -> dict[
     for method, pattern, address in _endpoints():
         if (method != "GET" and pattern != ESTIMATE) is not writing:
             continue
-        known = pattern.replace(":account_id", emulator.account_id).replace(":custom_audience_id", emulator.audience_id)
-        path = re.sub(r":\w+", "8", known)
+        known = pattern.replace("{account_id}", emulator.account_id).replace(
+            "{custom_audience_id}", emulator.audience_id
+        )
+        path = re.sub(r"\{\w+\}", "8", known)
         reply = await caller.send(
             method, path, base=bases[address], headers=caller.sign(method, bases[address] + path, **keys)
         )

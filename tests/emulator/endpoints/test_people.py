@@ -157,12 +157,9 @@ def test_every_path_below_an_account_has_its_area() -> None:
 
     open_to_all = {"account_apps", "authenticated_user_access", "curated_categories", "promotable_users",
                    "user_settings"}  # fmt: skip
-    named = {
-        route.path.removeprefix("/batch").split("/")[3]
-        for route in ROUTES
-        if route.path.removeprefix("/batch").startswith("/accounts/:account_id/")
-    }
-    assert named == {*_AREAS, *open_to_all} - {""}
+    paths = (route.path.replace("/batch/", "/").partition("/accounts/{account_id}/")[2] for route in ROUTES)
+    named = {path.split("/")[0] for path in paths}
+    assert named == {*_AREAS, *open_to_all}
 
 
 # --- Promotable users, over the wire ---
