@@ -176,7 +176,7 @@ def test_another_text_is_no_host(host: str) -> None:
         EmulatorOptions(tls=True, hosts=(host,))
 
 
-@pytest.mark.parametrize("settings", [{"hosts": ("a.example",)}, {"authority": Path("here")}])
+@each_case("settings", [{"hosts": ("a.example",)}, {"authority": Path("here")}])
 def test_without_tls_they_mean_nothing(settings: dict[str, Any]) -> None:
     """So they are refused."""
     with pytest.raises(ValueError, match="need tls"):

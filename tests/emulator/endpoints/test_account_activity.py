@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
-import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
+from tests.cases import each_case
 from tests.emulator.conftest import Caller
 from tests.emulator.endpoints.data_api_builder import ask, get_token, is_invalid
 
@@ -56,7 +56,7 @@ async def test_a_stream_tells_what_happens(caller: Any) -> None:
         assert await lines.read() == b""
 
 
-@pytest.mark.parametrize("in_body", [False, True])
+@each_case("in_body", [False, True])
 async def test_filters_stand_in_the_query_or_in_the_body(caller: Any, in_body: bool) -> None:
     """With the same meaning."""
     filters = {"user_id": "7", "keyword": "spring", "direction": "sent"}
@@ -109,7 +109,7 @@ async def test_a_stream_ends_with_the_emulator() -> None:
         assert await response.read() == b""
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     [
         {"direction": "sideways"},
@@ -124,7 +124,7 @@ async def test_wrong_filters_are_problems(caller: Any, query: dict[str, str]) ->
     assert not caller.emulator.store.activity.subscriptions
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"[]",
@@ -152,7 +152,7 @@ async def test_orders_of_the_door_are_checked(caller: Any) -> None:
 # --- Webhooks over the wire ---
 
 
-@pytest.mark.parametrize("webhook_id", ["1", "1234567890123456789"])
+@each_case("webhook_id", ["1", "1234567890123456789"])
 async def test_a_webhook_is_linked(caller: Any, webhook_id: str) -> None:
     """By its number of up to 19 digits, with fields and expansions; again, it is the same."""
     query = {"tweet.fields": "created_at", "expansions": "attachments.media_keys", "media.fields": "url"}
@@ -161,7 +161,7 @@ async def test_a_webhook_is_linked(caller: Any, webhook_id: str) -> None:
         assert (reply.status, reply.body) == (200, {"data": {"provisioned": True}})
 
 
-@pytest.mark.parametrize("path", ["a", "12345678901234567890", "-1", "1?tweet.fields=source", "1?colour=red"])
+@each_case("path", ["a", "12345678901234567890", "-1", "1?tweet.fields=source", "1?colour=red"])
 async def test_an_invalid_link_is_a_problem(caller: Any, path: str) -> None:
     """A number that is none, and a field that was removed."""
     assert is_invalid(await ask(caller, "POST", f"/tweets/search/webhooks/{path}"))

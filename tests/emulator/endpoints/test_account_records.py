@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit.emulator import EmulatorOptions
 from audiencekit.emulator.endpoints.accounts import BETAS, GATES
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.world import World
 
@@ -51,16 +52,13 @@ async def test_a_beta_is_closed_to_an_account_that_is_outside(open_emulator: Any
         assert not any([_is_outside(await each()) for each in calls])
 
 
-@pytest.mark.parametrize(
-    ("gate", "feature"),
-    [
+@each_case("gate, feature", [
         (gate, gate)
         for gate in ("PREROLL_VIEWS_OBJECTIVE", "AWARENESS_OBJECTIVE", "AGE_TARGETING", "EVENT_TARGETING",
                      "ENGAGER_RETARGETING", "INSTALLED_APP_CATEGORY_TARGETING", "CONVERSATION_CARD",
                      "CONVERSATION_CARD_FOUR_OPTIONS", "CONVERSATION_CARD_UNLOCK", "VIDEO_APP_DOWNLOAD_CARD",
                      "WEBSITE_CLICKS_CPM_BILLING")
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 async def test_a_feature_opens_what_it_says(open_emulator: Any, gate: str, feature: str) -> None:
     """In the sandbox; WEBSITE_CLICKS_CPM_BILLING, which the sandbox does not know, at the door."""
     async with open_emulator() as caller:
@@ -135,11 +133,18 @@ async def test_more_active_campaigns_can_be_asked_for(caller: Any) -> None:
     assert (await make_campaign(caller, instrument=instrument)).status == 200
 
 
-@pytest.mark.parametrize(
+@each_case(
     "order",
-    [{"outside": ["NOTHING"]}, {"outside": "ACCOUNT_HISTORY"}, {"features": ["RECOMMENDATIONS"]}, {"unknown": 1},
-     {"max_active_campaigns": 8_001}, {"max_active_campaigns": True}, {"max_active_campaigns": -1}],
-)  # fmt: skip
+    [
+        {"outside": ["NOTHING"]},
+        {"outside": "ACCOUNT_HISTORY"},
+        {"features": ["RECOMMENDATIONS"]},
+        {"unknown": 1},
+        {"max_active_campaigns": 8_001},
+        {"max_active_campaigns": True},
+        {"max_active_campaigns": -1},
+    ],
+)
 async def test_faulty_orders_change_nothing(caller: Any, order: dict[str, Any]) -> None:
     """400, and what is shown stays."""
     before = (await _order(caller, method="GET")).body

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
+
 # --- Accounts, the user's access and features, over the wire ---
 
 
@@ -117,8 +119,8 @@ async def test_features_come_and_go_in_the_sandbox(caller: Any) -> None:
     assert removed.body["data"] == (await caller.call("GET", path)).body["data"] == ["REACH_FREQUENCY_CAP"]
 
 
-@pytest.mark.parametrize(
-    ("method", "query", "code"),
+@each_case(
+    "method, query, code",
     [
         ("POST", {}, "MISSING_PARAMETER"),
         ("DELETE", {}, "MISSING_PARAMETER"),
@@ -205,8 +207,8 @@ async def test_settings_are_changed_one_by_one(caller: Any) -> None:
         assert reply.body["request"]["params"] == {"account_id": caller.emulator.account_id, **query}
 
 
-@pytest.mark.parametrize(
-    ("name", "good", "bad"),
+@each_case(
+    "name, good, bad",
     [
         ("invoice_jurisdiction", ("LOI_SAPIN", "NONE", "NOT_SET"), ("FRANCE", "none", "")),
         ("tax_category", ("BUSINESS_NO_VAT", "BUSINESS_WITH_VAT", "INDIVIDUAL"), ("BUSINESS", "individual", "")),

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
+
 H1 = "a1" * 32
 BODY = [{"operation_type": "Update", "params": {"users": [{"email": [H1]}]}}]
 NAMES = pytest.mark.parametrize("noun", ["custom_audience", "tailored_audience"])
@@ -92,7 +94,7 @@ async def test_a_second_grant_changes_the_level(caller: Any) -> None:
     assert len((await caller.call("GET", _path(caller, "custom_audience"))).body["data"]) == 1
 
 
-@pytest.mark.parametrize(("level", "status"), [("READ_ONLY", 403), ("READ_WRITE", 200)])
+@each_case("level, status", [("READ_ONLY", 403), ("READ_WRITE", 200)])
 async def test_a_shared_audience_can_be_read_or_written(caller: Any, level: str, status: int) -> None:
     """It is in the list of shared ones; only the owner deletes it and sees its permissions."""
     other = await _account(caller)
@@ -114,8 +116,8 @@ async def test_a_shared_audience_can_be_read_or_written(caller: Any, level: str,
     assert (await caller.call("POST", path + "/permissions", query=query)).codes == ["ACTION_NOT_ALLOWED"]
 
 
-@pytest.mark.parametrize(
-    ("query", "code", "parameter"),
+@each_case(
+    "query, code, parameter",
     [
         ({"permission_level": "READ_ONLY"}, "MISSING_PARAMETER", "granted_account_id"),
         ({"granted_account_id": "OTHER"}, "MISSING_PARAMETER", "permission_level"),

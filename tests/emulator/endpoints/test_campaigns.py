@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import CAMPAIGN, make_campaign, make_instrument, make_line_item
 
 # --- Funding instruments and campaigns, over the wire ---
@@ -26,8 +27,8 @@ async def test_a_funding_instrument_is_made_in_the_sandbox(caller: Any) -> None:
     assert (await caller.call("POST", path, query=query)).status == 405
 
 
-@pytest.mark.parametrize(
-    ("query", "parameter"),
+@each_case(
+    "query, parameter",
     [
         ({"currency": "EUR"}, "start_time"),
         ({"start_time": "2027-01-01"}, "currency"),
@@ -70,8 +71,8 @@ async def test_a_campaign_is_shown_with_its_defaults(caller: Any) -> None:
     assert (await caller.call("GET", f"{caller.account}/campaigns/{made['id']}")).body["data"] == made
 
 
-@pytest.mark.parametrize(
-    ("more", "status", "parameter"),
+@each_case(
+    "more, status, parameter",
     [
         ({"funding_instrument_id": "nothing"}, 404, "funding_instrument_id"),
         ({"name": ""}, 400, "name"),
@@ -95,7 +96,7 @@ async def test_faulty_campaigns_are_refused(caller: Any, more: dict[str, Any], s
     assert (await caller.call("GET", caller.account + "/campaigns")).body["data"] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "more",
     [
         {"name": "n" * 255, "purchase_order_number": "1" * 50},
@@ -267,8 +268,8 @@ async def test_a_line_item_goes_through_its_life(caller: Any) -> None:
     assert (await caller.call("GET", path, query={"with_deleted": "true"})).status == 200
 
 
-@pytest.mark.parametrize(
-    ("query", "code", "name"),
+@each_case(
+    "query, code, name",
     [
         ({"end_time": "2027-01-01T00:00:00Z", "start_time": "2027-01-01T00:00:00Z"}, "INVALID_TIME_WINDOW", "end_time"),
         (

@@ -6,8 +6,7 @@ import copy
 import json
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from tests.emulator.endpoints.media_builder import bad_lists, bad_orders, media_keys, refused
 
 NOT_FOUND = (404, "NOT_FOUND", "card_id")
@@ -43,8 +42,8 @@ async def _change(caller: Any, card_id: str, **body: Any) -> Any:
     return await caller.call("PUT", f"{caller.account}/cards/{card_id}", data=json.dumps(body).encode(), headers=JSON)
 
 
-@pytest.mark.parametrize(
-    ("media", "end", "card_type"),
+@each_case(
+    "media, end, card_type",
     [
         (("IMAGE",), DETAILS, "IMAGE_WEBSITE"),
         (("VIDEO",), DETAILS, "VIDEO_WEBSITE"),
@@ -68,8 +67,8 @@ async def test_the_type_follows_from_the_components(
     assert made.body["data"]["components"] == [first, end]
 
 
-@pytest.mark.parametrize(
-    ("media", "card_type"),
+@each_case(
+    "media, card_type",
     [
         (("IMAGE", "IMAGE"), "IMAGE_MULTI_DEST_CAROUSEL_WEBSITE"),
         (("VIDEO", "VIDEO"), "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE"),
@@ -250,7 +249,7 @@ async def test_components_are_read_strictly(caller: Any) -> None:
     assert (await caller.call("GET", path)).body["data"] == []
 
 
-@pytest.mark.parametrize("value", ["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"])
+@each_case("value", ["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"])
 async def test_a_button_has_one_of_seven_labels(caller: Any, value: str) -> None:
     """And leads to an app of one shop or of both, with a link where there is an app."""
     label = {"type": "ENUM", "value": value}

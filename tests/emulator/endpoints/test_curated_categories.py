@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 
 SOCCER, COMEDY, SCIENCE = "9ddrgesiap6o", "7op29tp2jzeo", "5xq0p1c7n2ty"
 
 
-@pytest.mark.parametrize(
-    ("countries", "ids"),
-    [("US", [SOCCER, COMEDY]), ("FR", [SCIENCE]), ("DE,GB", [SOCCER, COMEDY, SCIENCE]), ("ZZ", [])],
+@each_case(
+    "countries, ids", [("US", [SOCCER, COMEDY]), ("FR", [SCIENCE]), ("DE,GB", [SOCCER, COMEDY, SCIENCE]), ("ZZ", [])]
 )
 async def test_categories_are_listed_by_country(caller: Any, countries: str, ids: list[str]) -> None:
     """Those for any of the countries."""
@@ -23,8 +21,8 @@ async def test_categories_are_listed_by_country(caller: Any, countries: str, ids
     assert reply.body["request"]["params"]["country_codes"] == countries.split(",")
 
 
-@pytest.mark.parametrize(
-    ("query", "code"),
+@each_case(
+    "query, code",
     [
         ({}, "MISSING_PARAMETER"),
         ({"country_codes": ""}, "INVALID_PARAMETER"),
@@ -90,8 +88,8 @@ async def test_a_line_item_gets_a_category_and_loses_it(caller: Any) -> None:
         assert (refused.status, refused.codes) == (404, ["NOT_FOUND"])
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "parameter"),
+@each_case(
+    "changes, status, parameter",
     [
         ({"line_item_id": None}, 400, "line_item_id"),
         ({"curated_category_id": None}, 400, "curated_category_id"),

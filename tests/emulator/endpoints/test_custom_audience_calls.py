@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from tests.cases import each_case
 
 
 async def _create(caller: Any, name: str, **more: str) -> Any:
@@ -109,8 +109,8 @@ async def test_name_and_description_can_be_changed(caller: Any) -> None:
     assert (unchanged["name"], unchanged["description"]) == ("new", None)
 
 
-@pytest.mark.parametrize(
-    ("query", "names"),
+@each_case(
+    "query, names",
     [
         ({"q": "sum"}, ["Summer", "summit"]),
         ({"q": "SUMMER"}, ["Summer"]),
@@ -137,7 +137,7 @@ async def test_lists_can_be_narrowed_by_ids(caller: Any) -> None:
     assert reply.body["request"]["params"]["custom_audience_ids"] == wanted.split(",")
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "GET"])
+@each_case("method", ["POST", "PUT", "DELETE", "GET"])
 async def test_unknown_parameters_are_refused(caller: Any, method: str) -> None:
     """A misspelled parameter is not ignored."""
     path = caller.audiences if method == "POST" else f"{caller.audiences}/{caller.emulator.audience_id}"

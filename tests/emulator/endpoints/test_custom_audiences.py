@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit.emulator.endpoints.audience_members import Span
 from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS, Audience, Population, Processing
+from tests.cases import each_case
 
 # --- From PROCESSING to targetable, on the emulator's clock ---
 
@@ -95,7 +96,7 @@ async def test_expired_people_are_not_counted(open_emulator: Any) -> None:
         assert await _state(caller) == SMALL
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@each_case("seed", [0, 1])
 async def test_the_match_rate_decides_the_size(open_emulator: Any, seed: int) -> None:
     """About six in ten by default, the same at each start, others with another seed."""
     sizes = []

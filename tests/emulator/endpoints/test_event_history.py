@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 
 WHOLE = {"start_time": "2027-01-15T08:00:00Z", "end_time": "2027-01-15T12:00:00Z"}
@@ -120,8 +121,8 @@ async def test_every_kind_of_entity_has_a_history(caller: Any) -> None:
         assert (await _history(caller, "PROMOTED_TWEET", entity_id)).status == 404
 
 
-@pytest.mark.parametrize(
-    ("changes", "code", "parameter"),
+@each_case(
+    "changes, code, parameter",
     [
         *(({name: None}, "MISSING_PARAMETER", name) for name in ("entity_type", "entity_id", "start_time", "end_time")),
         ({"entity_type": "ACCOUNT"}, "INVALID_PARAMETER", "entity_type"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from tests.cases import each_case
 
 PATH = "/12/insights/keywords/search"
 DAYS = {
@@ -66,7 +66,7 @@ async def test_the_search_ends_now(caller: Any) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changes",
     [
         {"keywords": ",".join("abcdefghij")},
@@ -80,8 +80,8 @@ async def test_searches_at_the_bounds_are_good(caller: Any, changes: dict[str, s
     assert (await _search(caller, **changes)).status == 200
 
 
-@pytest.mark.parametrize(
-    ("changes", "code", "parameter"),
+@each_case(
+    "changes, code, parameter",
     [
         *(({name: None}, "MISSING_PARAMETER", name) for name in ("granularity", "keywords", "start_time")),
         ({"granularity": "WEEK"}, "INVALID_PARAMETER", "granularity"),

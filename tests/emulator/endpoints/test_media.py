@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from tests.emulator.conftest import Opener
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.endpoints.media_builder import account_media, bad_lists, bad_orders, media_keys, refused
@@ -71,14 +70,14 @@ async def test_media_go_through_their_life(caller: Any) -> None:
     assert (await caller.call("POST", path, query={"media_key": key})).body["data"]["deleted"] is False
 
 
-@pytest.mark.parametrize("key", ["4_1", "3_", "3-1", "3_12345678901234567890", "3_1x", "images"])
+@each_case("key", ["4_1", "3_", "3-1", "3_12345678901234567890", "3_1x", "images"])
 async def test_a_key_says_what_it_leads_to(caller: Any, key: str) -> None:
     """Else it is none."""
     path = caller.account + "/media_library"
     assert await refused(caller, "POST", path, {"media_key": key}) == (400, "INVALID_MEDIA_ID", "media_key")
 
 
-@pytest.mark.parametrize(("sort", "media_type"), [("3", "IMAGE"), ("7", "VIDEO"), ("13", "VIDEO"), ("16", "GIF")])
+@each_case("sort, media_type", [("3", "IMAGE"), ("7", "VIDEO"), ("13", "VIDEO"), ("16", "GIF")])
 async def test_the_type_follows_from_the_key(caller: Any, sort: str, media_type: str) -> None:
     """By the number that it begins with."""
     added = await caller.call("POST", caller.account + "/media_library", query={"media_key": f"{sort}_1"})
@@ -116,8 +115,8 @@ async def test_account_media_are_deleted_once(caller: Any) -> None:
     assert before["id"] not in {entry["id"] for entry in listed}
 
 
-@pytest.mark.parametrize(
-    ("kind", "ids"),
+@each_case(
+    "kind, ids",
     [("media_library", "media_keys"), ("account_media", "account_media_ids"), ("media_creatives", "line_item_ids")],
 )
 async def test_lists_refuse_what_they_cannot_read(caller: Any, kind: str, ids: str) -> None:

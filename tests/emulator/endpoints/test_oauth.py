@@ -14,6 +14,7 @@ import pytest
 from audiencekit.emulator.calls import Address
 from audiencekit.emulator.routes import ROUTES
 from audiencekit.emulator.routing import Credential
+from tests.cases import each_case
 
 # --- Tokens, from the first request to their end, over the wire ---
 
@@ -166,8 +167,8 @@ async def test_an_application_without_sign_in_is_asked_about_each_time(open_emul
         assert (await _page(caller, "authenticate", oauth_token=second)).status == 200
 
 
-@pytest.mark.parametrize(
-    ("callback", "status", "code"),
+@each_case(
+    "callback, status, code",
     [
         (None, 400, 38),
         ("https://example.com/", 403, 415),
@@ -185,7 +186,7 @@ async def test_callbacks_that_are_not_registered_are_refused(
     assert (refused.status, refused.codes) == (status, [code])
 
 
-@pytest.mark.parametrize(("access", "status"), [("read", 200), ("write", 200), ("all", 400)])
+@each_case("access, status", [("read", 200), ("write", 200), ("all", 400)])
 async def test_an_access_type_is_one_of_two(caller: Any, access: str, status: int) -> None:
     """By the specification's name and by the public one."""
     for name in ("platform_auth_access_type", "x_auth_access_type"):
@@ -204,7 +205,7 @@ async def test_the_first_step_is_signed_by_the_application(caller: Any) -> None:
     assert [reply.status for reply in replies] == [200, 401]
 
 
-@pytest.mark.parametrize("suffix", ["", ".json"])
+@each_case("suffix", ["", ".json"])
 async def test_an_invalidated_token_is_refused(caller: Any, suffix: str) -> None:
     """401 with code 89 from then on; another token is not touched, and a new one can be had."""
     token, secret = await _log_in(caller)
@@ -259,8 +260,8 @@ async def test_a_bearer_token_needs_the_applications_secret(caller: Any) -> None
         assert (refused.status, refused.codes) == (403, [99])
 
 
-@pytest.mark.parametrize(
-    ("data", "media_type"),
+@each_case(
+    "data, media_type",
     [
         (b"", FORM["Content-Type"]),
         (b"grant_type=password", FORM["Content-Type"]),
@@ -287,7 +288,7 @@ async def test_authorization_is_rate_limited(caller: Any) -> None:
     assert (await _bearer(caller, _basic(caller))).status == 200
 
 
-@pytest.mark.parametrize("path", ["/oauth/authorize", "/oauth/request_token", "/oauth2/token"])
+@each_case("path", ["/oauth/authorize", "/oauth/request_token", "/oauth2/token"])
 async def test_authorization_is_at_the_base_address(caller: Any, path: str) -> None:
     """And nowhere else."""
     for base in (caller.emulator.ads_url, caller.emulator.ads_sandbox_url):
@@ -322,7 +323,7 @@ async def test_tokens_survive_a_restart(open_emulator: Any, tmp_path: Path) -> N
 PAGES = [("GET", "authorize"), ("GET", "authenticate"), ("POST", "authorize")]
 
 
-@pytest.mark.parametrize(("method", "name"), PAGES)
+@each_case("method, name", PAGES)
 async def test_pages_are_for_browsers(caller: Any, method: str, name: str) -> None:
     """None of the headers of data: with them a browser keeps the page as a file instead of showing it."""
     token, _ = await _begin(caller)
@@ -340,8 +341,8 @@ async def test_pages_are_for_browsers(caller: Any, method: str, name: str) -> No
         )
 
 
-@pytest.mark.parametrize("where", ["query", "header"])
-@pytest.mark.parametrize("bad", ["\r\nSet-Cookie: a=b", "\n", "\r", "\0", " ", "\t", "é", "\u2028"])
+@each_case("where", ["query", "header"])
+@each_case("bad", ["\r\nSet-Cookie: a=b", "\n", "\r", "\0", " ", "\t", "é", "\u2028"])
 async def test_a_callback_is_an_address_and_nothing_more(caller: Any, bad: str, where: str) -> None:
     """Refused at the first step: what it says becomes a header of the answer to a browser."""
     callback = f"http://127.0.0.1:9/back{bad}"

@@ -8,6 +8,7 @@ import pytest
 
 from audiencekit.emulator.endpoints.users import USER_NAMES
 from audiencekit.emulator.routes import ROUTES
+from tests.cases import each_case
 from tests.emulator.world import open_world
 
 # --- Calls that each permission allows, and those that are refused for want of one ---
@@ -72,8 +73,8 @@ async def test_every_user_is_told_what_they_may_do(caller: Any) -> None:
     assert all(has & composing for has in seen.values() if "TWEET_COMPOSER" in has)
 
 
-@pytest.mark.parametrize(
-    ("name", "nullcast", "is_made"),
+@each_case(
+    "name, nullcast, is_made",
     [
         ("local_user", "true", True),
         ("local_user", "false", True),
@@ -85,7 +86,7 @@ async def test_every_user_is_told_what_they_may_do(caller: Any) -> None:
         ("local_analyst", "true", False),
     ],
 )
-@pytest.mark.parametrize("path", ["/tweet", "/scheduled_tweets"])
+@each_case("path", ["/tweet", "/scheduled_tweets"])
 async def test_a_tweet_for_the_advertiser_needs_a_composer(
     caller: Any, name: str, nullcast: str, is_made: bool, path: str
 ) -> None:
@@ -203,8 +204,8 @@ async def test_the_public_service_has_another_name_for_the_type(open_emulator: A
         assert (await caller.call("GET", f"{caller.account}/promotable_users/{own['id']}")).body["data"] == own
 
 
-@pytest.mark.parametrize(
-    ("query", "places"),
+@each_case(
+    "query, places",
     [
         ({"count": 1}, [0]),
         ({"with_total_count": "true", "with_deleted": "true"}, [0, 1]),
@@ -270,14 +271,14 @@ async def test_the_echo_has_the_user_as_a_number(caller: Any) -> None:
     assert params == {"account_id": caller.emulator.account_id, "user_id": int(_path(caller).rpartition("/")[2])}
 
 
-@pytest.mark.parametrize(("method", "code"), [("GET", "USER_NOT_FOUND"), ("PUT", "ACTION_NOT_ALLOWED")])
+@each_case("method, code", [("GET", "USER_NOT_FOUND"), ("PUT", "ACTION_NOT_ALLOWED")])
 async def test_settings_are_of_their_user_alone(caller: Any, method: str, code: str) -> None:
     """Not even the administrator of the account."""
     refused = await caller.call(method, _path(caller, "783214"))
     assert (refused.status, refused.codes) == (403, [code])
 
 
-@pytest.mark.parametrize("user_id", ["me", "9223372036854775808", "1.5", "-1"])
+@each_case("user_id", ["me", "9223372036854775808", "1.5", "-1"])
 async def test_a_user_is_a_long_integer(caller: Any, user_id: str) -> None:
     """In the path, too."""
     for method in ("GET", "PUT"):

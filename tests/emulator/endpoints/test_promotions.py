@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.endpoints.tweets_builder import problem, read, write
 
@@ -109,8 +110,8 @@ async def test_line_items_for_media_promote_no_tweets(caller: Any) -> None:
     assert (await _list(caller, with_deleted="true")).body["data"] == []
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "parameter"),
+@each_case(
+    "query, status, parameter",
     [
         ({"tweet_ids": "7"}, 400, "line_item_id"),
         ({"line_item_id": "ITEM"}, 400, "tweet_ids"),
@@ -246,7 +247,7 @@ async def test_an_account_that_is_promoted_already_is_ignored(caller: Any) -> No
     assert anew["id"] != first["id"]
 
 
-@pytest.mark.parametrize("product_type", ["PROMOTED_TWEETS", "MEDIA"])
+@each_case("product_type", ["PROMOTED_TWEETS", "MEDIA"])
 async def test_other_line_items_promote_no_accounts(caller: Any, product_type: str) -> None:
     """Nor can accounts be listed when no other line item is named."""
     wrong, right = await _account_line_item(caller, product_type), await _account_line_item(caller)
@@ -267,8 +268,8 @@ async def test_only_the_accounts_own_user_is_promoted(caller: Any) -> None:
     assert (await _list_accounts(caller)).body["data"] == []
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "parameter"),
+@each_case(
+    "query, status, parameter",
     [
         ({"user_id": "1"}, 400, "line_item_id"),
         ({"line_item_id": "a"}, 400, "user_id"),
@@ -382,8 +383,8 @@ async def test_another_time_of_the_tweet_is_another_end(caller: Any) -> None:
     assert (await caller.call("DELETE", path)).status == 200
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
+@each_case(
+    "changes, expected",
     [
         ({"line_item_id": ""}, (400, "MISSING_PARAMETER", "line_item_id")),
         ({"scheduled_tweet_id": ""}, (400, "MISSING_PARAMETER", "scheduled_tweet_id")),

@@ -9,6 +9,7 @@ import pytest
 
 from audiencekit.emulator.endpoints.stream_rules import read_post, read_rule
 from audiencekit.emulator.endpoints.tweets import TWEETS
+from tests.cases import each_case
 from tests.emulator.endpoints.data_api_builder import ask, is_invalid
 from tests.emulator.endpoints.tweets_builder import write
 
@@ -47,9 +48,7 @@ async def test_a_try_changes_nothing(caller: Any) -> None:
     assert (await ask(caller, "GET", PATH)).body["data"] == []
 
 
-@pytest.mark.parametrize(
-    ("track", "most", "longest"), [("standard", 25, 512), ("academic", 1_000, 1_024), ("enterprise", None, 2_048)]
-)
+@each_case("track, most, longest", [("standard", 25, 512), ("academic", 1_000, 1_024), ("enterprise", None, 2_048)])
 async def test_a_track_has_its_bounds(open_emulator: Any, track: str, most: int | None, longest: int) -> None:
     """Number and length of rules (specification part 0, section 8)."""
     async with open_emulator(track=track) as caller:
@@ -61,7 +60,7 @@ async def test_a_track_has_its_bounds(open_emulator: Any, track: str, most: int 
         assert is_invalid(more) if most else more.status == 201
 
 
-@pytest.mark.parametrize(
+@each_case(
     "order",
     [
         {},

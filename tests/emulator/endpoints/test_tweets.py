@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.emulator.conftest import Opener
 from tests.emulator.endpoints.conversation_cards_builder import make_video_card
 from tests.emulator.endpoints.media_builder import media_keys, refused
@@ -216,9 +217,7 @@ async def test_previews_are_frames_of_their_own(caller: Any) -> None:
     assert "<b>" not in frame
 
 
-@pytest.mark.parametrize(
-    ("kind", "tweet_type"), [("draft", "DRAFT"), ("scheduled", "SCHEDULED"), ("tweet", "PUBLISHED")]
-)
+@each_case("kind, tweet_type", [("draft", "DRAFT"), ("scheduled", "SCHEDULED"), ("tweet", "PUBLISHED")])
 async def test_previews_are_of_the_type_asked_for(caller: Any, kind: str, tweet_type: str) -> None:
     """A number of another type is not found."""
     made = (await write(caller, kind)).body["data"]
@@ -337,8 +336,8 @@ async def test_a_part_given_empty_goes(caller: Any, kind: str) -> None:
         assert problem(await caller.call("PUT", path, query=query)) == (400, "INVALID_PARAMETER", parameter)
 
 
-@pytest.mark.parametrize("text", ["d someone hi", "D @someone hi", " dm some_one what is up", "m him 1", "d\tone\nhi"])
-@pytest.mark.parametrize("kind", ["tweet", "scheduled"])
+@each_case("text", ["d someone hi", "D @someone hi", " dm some_one what is up", "m him 1", "d\tone\nhi"])
+@each_case("kind", ["tweet", "scheduled"])
 async def test_a_direct_message_is_no_tweet(caller: Any, text: str, kind: str) -> None:
     """403 with code 151 (specification part 0, section 7), and nothing is tweeted."""
     reply = await write(caller, kind, text=text)
@@ -346,7 +345,7 @@ async def test_a_direct_message_is_no_tweet(caller: Any, text: str, kind: str) -
     assert await read(caller, "/tweets", tweet_type="PUBLISHED" if kind == "tweet" else "SCHEDULED") == []
 
 
-@pytest.mark.parametrize("text", ["d someone", "do someone a favour", "dear someone hi", "hi d someone a", "d: me hi"])
+@each_case("text", ["d someone", "do someone a favour", "dear someone hi", "hi d someone a", "d: me hi"])
 async def test_other_texts_are_tweets(caller: Any, text: str) -> None:
     """A command has a person and words."""
     assert (await write(caller, "tweet", text=text)).status == 200

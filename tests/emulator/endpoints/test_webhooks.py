@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import pytest_asyncio
 from aiohttp import web
 
 from audiencekit.emulator.endpoints.webhooks import SIGNATURE_HEADER, sign
+from tests.cases import each_case
 from tests.emulator.endpoints.data_api_builder import ask, is_invalid
 from tests.emulator.endpoints.test_stream_rule_calls import change
 from tests.emulator.endpoints.tweets_builder import write
@@ -165,8 +165,8 @@ async def test_a_replay_is_of_the_minutes_that_it_names(caller: Any, receiver: R
     assert receiver.taken.empty()
 
 
-@pytest.mark.parametrize(
-    ("query", "status"),
+@each_case(
+    "query, status",
     [
         ({"webhook_id": "13"}, 404),
         ({"from_date": "2027"}, 400),
@@ -192,11 +192,8 @@ async def test_a_receiver_without_the_secret_is_told_nothing(caller: Any, receiv
     assert (made["attempts"], receiver.challenges, receiver.signatures) == ([None] * 3, 3, [])
 
 
-@pytest.mark.parametrize(
-    "order",
-    [{"12": "http://shop.example/"}, {"12": "ftp://127.0.0.1/"}, {"x": "http://127.0.0.1/"}, {"1" * 20: "http://127.0.0.1/"},
-     {"12": "http://a:b@127.0.0.1/"}, {"12": 7}, ["12"]],
-)  # fmt: skip
+@each_case("order", [{"12": "http://shop.example/"}, {"12": "ftp://127.0.0.1/"}, {"x": "http://127.0.0.1/"}, {"1" * 20: "http://127.0.0.1/"},
+     {"12": "http://a:b@127.0.0.1/"}, {"12": 7}, ["12"]])  # fmt: skip
 async def test_receivers_are_on_this_machine(caller: Any, order: Any) -> None:
     """Unless their host is allowed; a faulty order changes nothing."""
     before = (await caller.send("GET", "/__webhooks")).body["receivers"]
