@@ -12,7 +12,7 @@ from audiencekit.emulator import EmulatorOptions
 from audiencekit.emulator.endpoints.accounts import BETAS, GATES
 from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
-from tests.emulator.world import World
+from tests.emulator.world import World, left_as_it_was
 
 HISTORY = {"entity_type": "CAMPAIGN", "start_time": "2027-01-15T08:00:00Z", "end_time": "2027-01-15T09:00:00Z"}
 TREE = {"boolean_operator": "AND", "child_segments": [{"custom_audience_id": "A", "child_segments": []}]}
@@ -52,27 +52,36 @@ async def test_a_beta_is_closed_to_an_account_that_is_outside(open_emulator: Any
         assert not any([_is_outside(await each()) for each in calls])
 
 
-@each_case("gate, feature", [
-        (gate, gate)
-        for gate in ("PREROLL_VIEWS_OBJECTIVE", "AWARENESS_OBJECTIVE", "AGE_TARGETING", "EVENT_TARGETING",
-                     "ENGAGER_RETARGETING", "INSTALLED_APP_CATEGORY_TARGETING", "CONVERSATION_CARD",
-                     "CONVERSATION_CARD_FOUR_OPTIONS", "CONVERSATION_CARD_UNLOCK", "VIDEO_APP_DOWNLOAD_CARD",
-                     "WEBSITE_CLICKS_CPM_BILLING")
-    ])  # fmt: skip
-async def test_a_feature_opens_what_it_says(open_emulator: Any, gate: str, feature: str) -> None:
+OPENED = (
+    "PREROLL_VIEWS_OBJECTIVE",
+    "AWARENESS_OBJECTIVE",
+    "AGE_TARGETING",
+    "EVENT_TARGETING",
+    "ENGAGER_RETARGETING",
+    "INSTALLED_APP_CATEGORY_TARGETING",
+    "CONVERSATION_CARD",
+    "CONVERSATION_CARD_FOUR_OPTIONS",
+    "CONVERSATION_CARD_UNLOCK",
+    "VIDEO_APP_DOWNLOAD_CARD",
+    "WEBSITE_CLICKS_CPM_BILLING",
+)
+
+
+async def test_a_feature_opens_what_it_says(caller: Any) -> None:
     """In the sandbox; WEBSITE_CLICKS_CPM_BILLING, which the sandbox does not know, at the door."""
-    async with open_emulator() as caller:
-        world = await World.make(caller)
-        call = _call_of(world, gate)
-        assert (await call()).status == 200
-        await _order(caller, outside=[gate])
-        assert _is_outside(await call())
-        if feature == "WEBSITE_CLICKS_CPM_BILLING":
-            await _order(caller, features=[feature])
-        else:
-            path, base = caller.account + "/features", caller.emulator.ads_sandbox_url
-            assert (await caller.call("POST", path, query={"feature_keys": feature}, base=base)).status == 200
-        assert (await call()).status == 200
+    world = await World.make(caller)
+    for gate in OPENED:
+        async with left_as_it_was(world):
+            call = _call_of(world, gate)
+            assert (await call()).status == 200, gate
+            await _order(caller, outside=[gate])
+            assert _is_outside(await call()), gate
+            if gate == "WEBSITE_CLICKS_CPM_BILLING":
+                await _order(caller, features=[gate])
+            else:
+                path, base = caller.account + "/features", caller.emulator.ads_sandbox_url
+                assert (await caller.call("POST", path, query={"feature_keys": gate}, base=base)).status == 200
+            assert (await call()).status == 200, gate
 
 
 def _call_of(world: World, gate: str) -> Any:

@@ -152,10 +152,12 @@ async def test_a_campaign_can_be_changed(caller: Any) -> None:
 
 
 async def test_an_account_has_two_hundred_active_campaigns(open_emulator: Any) -> None:
-    """The next one can be paused only, and cannot be made active until another is not."""
+    """Unless fewer are allowed. The next one can be paused only, and not made active until another is not."""
     async with open_emulator() as caller:
-        instrument = await make_instrument(caller)
-        made = [(await make_campaign(caller, instrument=instrument)).body["data"]["id"] for _ in range(200)]
+        instrument, account = await make_instrument(caller), caller.emulator.store.accounts[caller.emulator.account_id]
+        assert account.max_active_campaigns == 200
+        account.max_active_campaigns = 2
+        made = [(await make_campaign(caller, instrument=instrument)).body["data"]["id"] for _ in range(2)]
         assert (await make_campaign(caller, instrument=instrument)).codes == ["TOO_MANY_CAMPAIGNS"]
         paused = await make_campaign(caller, instrument=instrument, entity_status="PAUSED")
         path = f"{caller.account}/campaigns/{paused.body['data']['id']}"
