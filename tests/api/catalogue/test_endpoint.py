@@ -19,6 +19,7 @@ from audiencekit.emulator.routes import ROUTES
 from audiencekit.emulator.routing import Router
 from audiencekit.errors import Unauthorized
 from audiencekit.settings import load_settings
+from tests.cases import each_case
 
 
 def test_client_and_emulator_agree() -> None:
@@ -35,8 +36,8 @@ def test_client_and_emulator_agree() -> None:
                 check_permission(user, match)
 
 
-@pytest.mark.parametrize(
-    ("name", "user", "words"),
+@each_case(
+    "name, user, words",
     [
         ("list_campaigns", "local_analyst", "ACCOUNT_ADMIN or AD_MANAGER or CAMPAIGN_ANALYST on the account"),
         ("create_do_not_reach_list", "local_partner_audience_manager", "ACCOUNT_ADMIN or AD_MANAGER on the account"),
