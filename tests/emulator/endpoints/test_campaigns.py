@@ -27,24 +27,6 @@ async def test_a_funding_instrument_is_made_in_the_sandbox(caller: Any) -> None:
     assert (await caller.call("POST", path, query=query)).status == 405
 
 
-@each_case(
-    "query, parameter",
-    [
-        ({"currency": "EUR"}, "start_time"),
-        ({"start_time": "2027-01-01"}, "currency"),
-        ({"currency": "euro", "start_time": "2027-01-01"}, "currency"),
-        ({"currency": "XXQ", "start_time": "2027-01-01"}, "currency"),
-        ({"currency": "EUR", "start_time": "soon"}, "start_time"),
-        ({"currency": "EUR", "start_time": "2027-01-01", "type": "CASH"}, "type"),
-    ],
-)
-async def test_faulty_funding_instruments_are_refused(caller: Any, query: dict[str, str], parameter: str) -> None:
-    """Currency and start are required, and checked."""
-    path, sandbox = caller.account + "/funding_instruments", caller.emulator.ads_sandbox_url
-    refused = await caller.call("POST", path, query=query, base=sandbox)
-    assert (refused.status, refused.body["errors"][0]["parameter"]) == (400, parameter)
-
-
 async def test_a_campaign_is_shown_with_its_defaults(caller: Any) -> None:
     """Active, evenly delivered, in the currency of its funding instrument."""
     made = (await make_campaign(caller)).body["data"]
@@ -75,18 +57,8 @@ async def test_a_campaign_is_shown_with_its_defaults(caller: Any) -> None:
     "more, status, parameter",
     [
         ({"funding_instrument_id": "nothing"}, 404, "funding_instrument_id"),
-        ({"name": ""}, 400, "name"),
-        ({"name": "n" * 256}, 400, "name"),
-        ({"entity_status": "DELETED"}, 400, "entity_status"),
         ({TOTAL: 4_999_999}, 400, DAILY),
-        ({TOTAL: "5.0"}, 400, TOTAL),
-        ({DAILY: 0}, 400, DAILY),
-        ({TOTAL: 2**63}, 400, TOTAL),
-        ({"purchase_order_number": "1" * 51}, 400, "purchase_order_number"),
-        ({"budget_optimization": "ACCOUNT"}, 400, "budget_optimization"),
         ({"budget_optimization": "LINE_ITEM", "standard_delivery": "true"}, 400, "standard_delivery"),
-        ({"standard_delivery": "yes"}, 400, "standard_delivery"),
-        ({"start_time": "2027-01-01"}, 400, "start_time"),
     ],
 )
 async def test_faulty_campaigns_are_refused(caller: Any, more: dict[str, Any], status: int, parameter: str) -> None:
@@ -281,8 +253,6 @@ async def test_a_line_item_goes_through_its_life(caller: Any) -> None:
         ),
         ({"entity_status": "DRAFT"}, "INVALID_PARAMETER", "entity_status"),
         ({"categories": "IAB7"}, "EXCLUSIVE_PARAMETERS", "categories"),
-        ({"name": ""}, "INVALID_PARAMETER", "name"),
-        ({"bid_amount_local_micro": str(2**63)}, "INVALID_PARAMETER", "bid_amount_local_micro"),
     ],
 )
 async def test_faulty_changes_change_nothing(caller: Any, query: dict[str, str], code: str, name: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.emulator.endpoints.conversation_cards_builder import TEXTS, make_image_card, make_video_card
-from tests.emulator.endpoints.media_builder import bad_lists, bad_orders, media_keys, refused
+from tests.emulator.endpoints.media_builder import media_keys, refused
 
 MAKERS = {"image_conversation": make_image_card, "video_conversation": make_video_card}
 KINDS = pytest.mark.parametrize("kind", MAKERS)
@@ -183,8 +183,8 @@ async def test_a_change_keeps_the_rules_of_a_card(caller: Any) -> None:
 
 
 @KINDS
-async def test_lists_are_narrowed_and_refuse_what_they_cannot_read(caller: Any, kind: str) -> None:
-    """By id and by the beginning of the name; each wrong parameter by its name."""
+async def test_lists_are_narrowed(caller: Any, kind: str) -> None:
+    """By id and by the beginning of the name."""
     card = (await MAKERS[kind](caller)).body["data"]
     other = (await MAKERS[kind](caller, name="Another")).body["data"]
     path = _path(caller, kind)
@@ -192,6 +192,3 @@ async def test_lists_are_narrowed_and_refuse_what_they_cannot_read(caller: Any, 
         assert (await caller.call("GET", path, query=query)).body["data"] == found
     total = (await caller.call("GET", path, query={"with_total_count": "true", "count": 1})).body
     assert (total["total_count"], len(total["data"])) == (2, 1)
-    bad = [*bad_lists("card_ids"), *bad_orders(), ({"q": ""}, "q"), ({"q": "q" * 81}, "q")]
-    for query, parameter in bad:
-        assert await refused(caller, "GET", path, query) == (400, "INVALID_PARAMETER", parameter)

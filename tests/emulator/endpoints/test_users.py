@@ -224,15 +224,6 @@ async def test_the_list_can_be_narrowed(caller: Any, query: dict[str, Any], plac
     assert page["data"] == [users[place] for place in places]
 
 
-async def test_faults_are_refused(caller: Any) -> None:
-    """A user that there is not, too many ids, and a parameter that there is not."""
-    path = caller.account + "/promotable_users"
-    refused = await caller.call("GET", path + "/nothing")
-    assert (refused.status, refused.body["errors"][0]["parameter"]) == (404, "promotable_user_id")
-    for query in ({"promotable_user_ids": ",".join(["a"] * 201)}, {"user_ids": "a"}):
-        assert (await caller.call("GET", path, query=query)).codes == ["INVALID_PARAMETER"]
-
-
 # --- Settings of a user, over the wire ---
 
 EMPTY = {
