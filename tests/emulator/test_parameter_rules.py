@@ -146,7 +146,7 @@ def _bad_values(world: World, row: Endpoint, parameter: Parameter) -> Iterator[s
     # An empty text unsets in a change (public documentation), which may be good or not.
     may_unset = parameter.removable or (row.method == "PUT" and parameter.type in (Type.URL, Type.HASHTAG))
     known = [text for text in BAD[parameter.type] if text or not may_unset]
-    yield from known if _is_first(row, parameter) else known[:1]
+    yield from known if _is_first(row, parameter) else [text for text in known if text][:1]
     if parameter.type is Type.STRING and (parameter.required is True or parameter.min_length):
         yield ""
     if parameter.minimum is not None:
