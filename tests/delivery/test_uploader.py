@@ -205,7 +205,7 @@ def ending(kind: int | str | None) -> list[Step]:
     return [lambda clock: ValueError(MARKER) if kind == "bug" else type(FATAL[int(kind)])("no", status=405)]
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     waves=st.lists(st.integers(0, 1), min_size=1, max_size=25),
     scripts=st.lists(st.tuples(st.lists(STEPS, max_size=7), RARE_ENDS), max_size=25),

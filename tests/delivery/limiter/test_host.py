@@ -70,7 +70,7 @@ class Street:
         heapq.heappush(self._asking, (now + 0.2, f"successor {self._kills}", False))
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     owners=st.integers(1, 8),
     seed=st.integers(0, 2**16),
