@@ -1,4 +1,4 @@
-"""The typed client: accounts, permissions, audiences, their users, and the do-not-reach list."""
+"""The ads API as methods: arguments are checked, one request is sent, its answer is read."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from audiencekit.api.activity import ActivityCalls
 from audiencekit.api.answers import Answer, Counts, confirm_counts, require_entity, require_list
-from audiencekit.api.calls import Calls, list_or_none
+from audiencekit.api.calls import list_or_none
 from audiencekit.api.exchange import Body
-from audiencekit.api.permissions import PermissionCalls
 from audiencekit.errors import UsageError
 from audiencekit.limits import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from audiencekit.api.endpointcalls import CallByName, ItemsByName, LinkByName, PagesByName
 
+PermissionScope: TypeAlias = Literal["OWNER", "SHARED"]
+PermissionLevel: TypeAlias = Literal["READ_ONLY", "READ_WRITE"]
 
-# --- Accounts, the permissions of the caller, and how many people a targeting would reach ---
 
+class AudienceCalls(ActivityCalls):
+    """The endpoints around audiences as methods."""
 
-class AccountCalls(Calls):
-    """Specification part 1, sections 4.1, 4.3, 4.9 and 4.12."""
+    # --- Accounts, the permissions of the caller, estimates: specification part 1, sections 4.1, 4.3, 4.9 and 4.12 ---
 
     async def list_accounts(
         self,
@@ -61,14 +62,7 @@ class AccountCalls(Calls):
         parameters = {"targeting_criteria": criteria, "operator_type": operator_type}
         return require_entity(await self.call("estimate_audience", parameters))
 
-
-# --- Custom audiences: created, changed, deleted; their people, the campaigns that target them, flexible ones ---
-
-PermissionScope: TypeAlias = Literal["OWNER", "SHARED"]
-
-
-class AudienceCalls(Calls):
-    """Specification part 2, sections 4.3 and 4.4."""
+    # --- Custom audiences, their people, the campaigns that target them: specification part 2, sections 4.3 and 4.4 ---
 
     async def list_custom_audiences(
         self,
@@ -155,36 +149,47 @@ class AudienceCalls(Calls):
         parameters = {"custom_audience_id": audience_id}
         return confirm_counts(await self.call("add_custom_audience_users", parameters, body), sent=records)
 
+    # --- Permissions of other accounts on custom and on tailored audiences: part 2, sections 4.2 and 4.5 ---
 
-def check_upload(body: Body, records: int) -> None:
-    """Raise UsageError for an upload that is empty or too large."""
-    if records < 1 or not 0 < body.size <= MAX_BODY_BYTES:
-        raise UsageError(f"a body holds at least one record and at most {MAX_BODY_BYTES} bytes")
+    async def list_permissions(
+        self, audience_id: str, *, granted_account_ids: Sequence[str] = (), cursor: str | None = None
+    ) -> Answer:
+        """One page of the permissions on a custom audience."""
+        filters = {"granted_account_ids": list_or_none("granted_account_ids", granted_account_ids), "cursor": cursor}
+        parameters = {"custom_audience_id": audience_id, **filters}
+        return require_list(await self.call("list_custom_audience_permissions", parameters))
 
+    async def grant_permission(self, audience_id: str, *, account_id: str, level: PermissionLevel) -> Answer:
+        """The new permission of the account `account_id` on a custom audience of ours."""
+        grant = {"granted_account_id": account_id, "permission_level": level}
+        parameters = {"custom_audience_id": audience_id, **grant}
+        return require_entity(await self.call("create_custom_audience_permission", parameters))
 
-def _filters(
-    q: str | None,
-    permission_scope: PermissionScope | None,
-    count: int | None,
-    custom_audience_ids: Sequence[str],
-    with_deleted: bool | None,
-    sort_by: Sequence[str],
-) -> dict[str, Any]:
-    return {
-        "q": q,
-        "permission_scope": permission_scope,
-        "count": count,
-        "custom_audience_ids": list_or_none("custom_audience_ids", custom_audience_ids),
-        "with_deleted": with_deleted,
-        "sort_by": list_or_none("sort_by", sort_by),
-    }
+    async def revoke_permission(self, audience_id: str, permission_id: str) -> Answer:
+        """The permission as deleted. Campaigns that run go on with the audience (section 3)."""
+        parameters = {"custom_audience_id": audience_id, "custom_audience_permission_id": permission_id}
+        return require_entity(await self.call("delete_custom_audience_permission", parameters))
 
+    async def list_tailored_permissions(
+        self, audience_id: str, *, granted_account_ids: Sequence[str] = (), cursor: str | None = None
+    ) -> Answer:
+        """One page of the permissions on a tailored audience."""
+        filters = {"granted_account_ids": list_or_none("granted_account_ids", granted_account_ids), "cursor": cursor}
+        parameters = {"tailored_audience_id": audience_id, **filters}
+        return require_list(await self.call("list_tailored_audience_permissions", parameters))
 
-# --- The do-not-reach list of an account, and its people ---
+    async def grant_tailored_permission(self, audience_id: str, *, account_id: str, level: PermissionLevel) -> Answer:
+        """The new permission of the account `account_id` on a tailored audience of ours."""
+        grant = {"granted_account_id": account_id, "permission_level": level}
+        parameters = {"tailored_audience_id": audience_id, **grant}
+        return require_entity(await self.call("create_tailored_audience_permission", parameters))
 
+    async def revoke_tailored_permission(self, audience_id: str, permission_id: str) -> Answer:
+        """The permission as deleted."""
+        parameters = {"tailored_audience_id": audience_id, "tailored_audience_permission_id": permission_id}
+        return require_entity(await self.call("delete_tailored_audience_permission", parameters))
 
-class DoNotReachCalls(Calls):
-    """Specification part 2, section 4.6."""
+    # --- The do-not-reach list of the account, and its people: part 2, section 4.6 ---
 
     async def list_do_not_reach_lists(self, *, with_deleted: bool | None = None) -> Answer:
         """The list of the account: one, or none."""
@@ -208,13 +213,7 @@ class DoNotReachCalls(Calls):
         return confirm_counts(await self.call("batch_do_not_reach_users", parameters, body), sent=records)
 
 
-# --- Permissions of other accounts on custom and on tailored audiences ---
-
-
-# --- The ads API as methods: arguments are checked, one request is sent, its answer is read ---
-
-
-class AdsClient(AccountCalls, AudienceCalls, PermissionCalls, DoNotReachCalls, ActivityCalls):
+class AdsClient(AudienceCalls):
     """The endpoints of one account, each through `call`, and those around audiences through separate methods.
 
     Type checkers know the names and the parameters of all endpoints. For a name that is known only at run time use
@@ -228,3 +227,27 @@ class AdsClient(AccountCalls, AudienceCalls, PermissionCalls, DoNotReachCalls, A
         pages: PagesByName  # type: ignore[assignment]
         items: ItemsByName  # type: ignore[assignment]
         link: LinkByName  # type: ignore[assignment]
+
+
+def check_upload(body: Body, records: int) -> None:
+    """Raise UsageError for an upload that is empty or too large."""
+    if records < 1 or not 0 < body.size <= MAX_BODY_BYTES:
+        raise UsageError(f"a body holds at least one record and at most {MAX_BODY_BYTES} bytes")
+
+
+def _filters(
+    q: str | None,
+    permission_scope: PermissionScope | None,
+    count: int | None,
+    custom_audience_ids: Sequence[str],
+    with_deleted: bool | None,
+    sort_by: Sequence[str],
+) -> dict[str, Any]:
+    return {
+        "q": q,
+        "permission_scope": permission_scope,
+        "count": count,
+        "custom_audience_ids": list_or_none("custom_audience_ids", custom_audience_ids),
+        "with_deleted": with_deleted,
+        "sort_by": list_or_none("sort_by", sort_by),
+    }

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from audiencekit.emulator.answers import Answer, Feed, RefusalError, refuse
+from audiencekit.emulator.answers import Answer, RefusalError, refuse
 from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.emulator_parts import EmulatorParts
+from audiencekit.emulator.endpoints.activity import Stream
 from audiencekit.emulator.faults.effects import Late, Place
 from audiencekit.emulator.faults.fault_points import ConnectionCutError, RequestFaults
 from audiencekit.emulator.incoming import IncomingRequest
@@ -128,7 +129,7 @@ class Sender:
         }
 
 
-async def _feed(response: web.StreamResponse, connection: ClientConnection, feed: Feed) -> None:
+async def _feed(response: web.StreamResponse, connection: ClientConnection, feed: Stream) -> None:
     with contextlib.closing(feed), contextlib.suppress(ConnectionError):
         while not connection.is_over:
             changed = feed.changed()

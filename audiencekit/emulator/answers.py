@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import calendar
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.endpoints.activity import Stream
 
 # --- Bodies of answers: what a success and a refusal look like (specification part 1, section 4.0) ---
 
@@ -30,23 +32,6 @@ class Chunk(NamedTuple):
 Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Chunk]]
 
 
-class Feed(Protocol):
-    """A body that continues for as long as the client reads it."""
-
-    @property
-    def ended(self) -> bool:
-        """Return whether no more lines will come."""
-
-    def take(self) -> list[bytes]:
-        """Return the lines that were added since the last call."""
-
-    def changed(self) -> asyncio.Future[None]:
-        """Return when there is more to take, or it has ended."""
-
-    def close(self) -> None:
-        """Take no more events: the reader is gone."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Status, body, and additional headers. A body in parts is streamed; `feed` comes after it.
@@ -59,7 +44,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON
     delivery: Delivery | None = None
-    feed: Feed | None = None
+    feed: Stream | None = None
 
 
 class RefusalError(Exception):

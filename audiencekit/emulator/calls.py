@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from audiencekit.emulator.answers import RefusalError, refuse
 from audiencekit.emulator.authentication import Pair, decode_pairs
-from audiencekit.emulator.endpoints.account_records import Account
-from audiencekit.emulator.options import EmulatorOptions
-from audiencekit.emulator.store import Store
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.endpoints.accounts import Account
+    from audiencekit.emulator.options import EmulatorOptions
+    from audiencekit.emulator.store import Store
 
 
 class Address(StrEnum):

@@ -261,3 +261,34 @@ def _is_ip_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+# --- Certificates of the https address of faults: a valid one, and invalid ones ---
+#
+# All are signed by an authority of the emulator, so that a client that trusts it refuses each certificate for another
+# reason.
+
+_ELSEWHERE = ("ads.example.com",)
+_VALID = 365 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """Server contexts by kind (`good`, `expired`, `wrong_host`, `self_signed`), and the authority as PEM."""
+
+    authority: str
+    contexts: dict[str, ssl.SSLContext]
+
+
+def make_certificates() -> Certificates:
+    """Make new certificates. Their dates follow the machine's clock, by which clients check them."""
+    now, authority, server = today(), make_holder(AUTHORITY_NAME), make_holder(SERVER_NAME)
+    root = sign_authority(authority, now - DAY, now + _VALID)
+    chosen = {
+        "good": sign_server(server, authority, LOOPBACK_HOSTS, now - DAY, now + _VALID),
+        "expired": sign_server(server, authority, LOOPBACK_HOSTS, now - 30 * DAY, now - DAY),
+        "wrong_host": sign_server(server, authority, _ELSEWHERE, now - DAY, now + _VALID),
+        "self_signed": sign_server(server, server, LOOPBACK_HOSTS, now - DAY, now + _VALID),
+    }
+    contexts = {kind: make_context(certificate, server.key) for kind, certificate in chosen.items()}
+    return Certificates(write_pem(root).decode(), contexts)

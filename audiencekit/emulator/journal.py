@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -20,20 +20,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from audiencekit.emulator.answers import format_time
 from audiencekit.state.files import open_unnamed, read_at, write_at
 
+if TYPE_CHECKING:
+    from audiencekit.emulator.endpoints.audience_users import Operation
+
 # --- The log, for checks: requests as they arrived, operations as they were applied ---
-
-
-class Logged(Protocol):
-    """The facts of an operation in the log."""
-
-    @property
-    def operation_type(self) -> str: ...
-
-    @property
-    def effective_at(self) -> float: ...
-
-    @property
-    def expires_at(self) -> float: ...
 
 
 @dataclass(slots=True)
@@ -91,7 +81,7 @@ class OperationLog:
     def __len__(self) -> int:
         return self._operations
 
-    def append(self, time: float, list_id: str, body: bytes, operations: Sequence[Logged]) -> None:
+    def append(self, time: float, list_id: str, body: bytes, operations: Sequence[Operation]) -> None:
         """Add the operations of one request. Raises OSError, and adds nothing, on a full disk."""
         facts = [(operation.operation_type, operation.effective_at, operation.expires_at) for operation in operations]
         kept, content = self._sealed.add(orjson.dumps(facts)), self._sealed.add(body)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.emulator.encryption import check_encryption
-from audiencekit.emulator.endpoints.account_records import GATES
+from audiencekit.emulator.endpoints.accounts import GATES
 from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS
 from audiencekit.emulator.endpoints.stream_rules import TRACKS
 from audiencekit.emulator.endpoints.users import FIRST_NAME, USER_NAMES

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from audiencekit.emulator.parameters import Parameters
-
-DEFAULT_COUNT, MAX_COUNT = 200, 1_000
-MAX_QUERY_LENGTH = 255  # characters of `q`
+from audiencekit.limits import MAX_PAGE_ROWS
 
 
 class Listed(Protocol):
@@ -79,8 +77,8 @@ class Listing:
     """The usual parameters that an endpoint takes, and its bounds of `count`."""
 
     sortable: Collection[str] = ("created_at", "updated_at", "deleted")
-    default_count: int = DEFAULT_COUNT
-    max_count: int = MAX_COUNT
+    default_count: int = 200
+    max_count: int = MAX_PAGE_ROWS
     takes_count: bool = True
     takes_sort_by: bool = True
     takes_with_deleted: bool = True

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from audiencekit.emulator.answers import RefusalError, format_time, parse_time
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call, is_form
+from audiencekit.limits import MAX_LIST_IDS, MAX_PLATFORM_ID
 from audiencekit.service_words import CURRENCIES
 
 # --- JSON bodies of calls ---
@@ -37,9 +38,6 @@ def read_document(call: Call) -> Any:
 
 
 # --- Query parameters, read one at a time; the echo has those that were read ---
-
-MAX_IDS: Final = 200  # specification part 1, section 8
-MAX_LONG: Final = 2**63 - 1  # amounts, and ids of users and tweets, are long integers (part 1, section 2)
 
 _KINDS: Final = {str: "string", int: "int", bool: "boolean"}
 _WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
@@ -159,7 +157,7 @@ class Parameters:
         self._require(name)
         return self.choice(name, choices, "")
 
-    def words(self, name: str, *, most: int = MAX_IDS, choices: Collection[str] | None = None) -> list[str] | None:
+    def words(self, name: str, *, most: int = MAX_LIST_IDS, choices: Collection[str] | None = None) -> list[str] | None:
         """Return a comma-separated list of at most `most` words, of `choices` if given; None if it is not given."""
         given = self._take(name)
         if given is None:
@@ -172,7 +170,9 @@ class Parameters:
         self.echo[name] = listed
         return listed
 
-    def required_words(self, name: str, *, most: int = MAX_IDS, choices: Collection[str] | None = None) -> list[str]:
+    def required_words(
+        self, name: str, *, most: int = MAX_LIST_IDS, choices: Collection[str] | None = None
+    ) -> list[str]:
         """Return a comma-separated list that must be given."""
         self._require(name)
         return self.words(name, most=most, choices=choices) or []
@@ -195,7 +195,7 @@ class Parameters:
         self.echo[name] = number = self._read_long(self._call.ids[name], name)
         return number
 
-    def required_longs(self, name: str, *, most: int = MAX_IDS) -> list[int]:
+    def required_longs(self, name: str, *, most: int = MAX_LIST_IDS) -> list[int]:
         """Return comma-separated numbers of tweets, which must be given."""
         listed = self.required_words(name, most=most)
         self.echo[name] = numbers = [self._read_long(word, name) for word in listed]
@@ -254,7 +254,7 @@ class Parameters:
         return self._unread.pop(name, None)
 
     def _read_long(self, given: str, name: str) -> int:
-        if not _WHOLE_NUMBER.fullmatch(given) or int(given) > MAX_LONG:
+        if not _WHOLE_NUMBER.fullmatch(given) or int(given) > MAX_PLATFORM_ID:
             raise self._expected("Long", given, name)
         return int(given)
 

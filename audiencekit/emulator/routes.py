@@ -1,49 +1,229 @@
-"""Every endpoint that the emulator serves."""
+"""Every endpoint that the emulator serves: its handler, and the window in which its calls are counted.
+
+Method, path, address and credential are those of the catalogue, whose rows a test compares with the specification.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from audiencekit.emulator.endpoints.accounts import ROUTES as ACCOUNTS
-from audiencekit.emulator.endpoints.all_card_types import ROUTES as CARDS
-from audiencekit.emulator.endpoints.audience_estimate import ROUTES as ESTIMATE
-from audiencekit.emulator.endpoints.audience_routes import ROUTES as AUDIENCES
-from audiencekit.emulator.endpoints.campaigns import ROUTES as CAMPAIGNS
-from audiencekit.emulator.endpoints.conversation_cards import ROUTES as CONVERSATION_CARDS
-from audiencekit.emulator.endpoints.curated_categories import ROUTES as CURATED
-from audiencekit.emulator.endpoints.data_api_routes import ROUTES as DATA_API
-from audiencekit.emulator.endpoints.do_not_reach import ROUTES as DO_NOT_REACH
-from audiencekit.emulator.endpoints.event_history import ROUTES as HISTORY
-from audiencekit.emulator.endpoints.keyword_insights import ROUTES as INSIGHTS
-from audiencekit.emulator.endpoints.media import ROUTES as MEDIA
-from audiencekit.emulator.endpoints.oauth import ROUTES as OAUTH
-from audiencekit.emulator.endpoints.people import ROUTES as PEOPLE
-from audiencekit.emulator.endpoints.promotions import ROUTES as PROMOTIONS
-from audiencekit.emulator.endpoints.recommendations import ROUTES as RECOMMENDATIONS
-from audiencekit.emulator.endpoints.reference import ROUTES as REFERENCE
-from audiencekit.emulator.endpoints.tracking_tags import ROUTES as TRACKING
-from audiencekit.emulator.endpoints.tweets import ROUTES as TWEETS
-from audiencekit.emulator.routing import Route
+from audiencekit.api.catalogue import BY_NAME
+from audiencekit.emulator.answers import Answer
+from audiencekit.emulator.calls import Address, Call
+from audiencekit.emulator.endpoints import (
+    account_history,
+    accounts,
+    activity,
+    audience_estimate,
+    audience_users,
+    campaigns,
+    cards,
+    conversation_cards,
+    curated_categories,
+    custom_audiences,
+    data_api,
+    do_not_reach,
+    flexible_audiences,
+    keyword_insights,
+    media,
+    oauth,
+    promotions,
+    recommendations,
+    reference,
+    stream_rules,
+    tracking_tags,
+    tweets,
+    users,
+    webhooks,
+)
+from audiencekit.emulator.routing import (
+    BEARER_TOKENS,
+    CORE_READS,
+    DATA,
+    KEYWORD_READS,
+    OAUTH,
+    READS,
+    REFERENCE_READS,
+    USERS,
+    WRITES,
+    Credential,
+    Route,
+    Window,
+)
 
-# The first route that fits is taken: conversation cards stand where other cards have their id.
-ROUTES: Final[tuple[Route, ...]] = (
-    *ACCOUNTS,
-    *AUDIENCES,
-    *CAMPAIGNS,
-    *CONVERSATION_CARDS,
-    *CARDS,
-    *CURATED,
-    *DATA_API,
-    *DO_NOT_REACH,
-    *ESTIMATE,
-    *HISTORY,
-    *INSIGHTS,
-    *MEDIA,
-    *OAUTH,
-    *PEOPLE,
-    *PROMOTIONS,
-    *RECOMMENDATIONS,
-    *REFERENCE,
-    *TRACKING,
-    *TWEETS,
+_BASE: Final = frozenset({Address.BASE})
+# The sandbox serves all that the ads API serves, and more.
+_ADDRESSES: Final = {
+    "ads_url": frozenset({Address.ADS, Address.SANDBOX}),
+    "ads_sandbox_url": frozenset({Address.SANDBOX}),
+    "base_url": _BASE,
+}
+_CREDENTIALS: Final = {
+    "user": Credential.USER,
+    "app": Credential.APPLICATION,
+    "basic": Credential.BASIC,
+    "bearer": Credential.BEARER,
+}
+
+
+def _route(name: str, handler: Callable[[Call], Answer], window: Window | None = None, **more: Any) -> Route:
+    """Return the route of the endpoint `name` of the catalogue."""
+    row = BY_NAME[name]
+    usual = DATA if row.auth == "bearer" else READS if row.method == "GET" else WRITES
+    columns = {"addresses": _ADDRESSES[row.base], "credential": _CREDENTIALS[row.auth], **more}
+    return Route(row.method, row.path, handler, window or usual, **columns)
+
+
+# The first route that fits is taken: conversation cards, and the word `all`, stand where other cards have their id.
+ROUTES: Final = (
+    _route("get_account_history", account_history.show_history),
+    _route("list_accounts", accounts.list_accounts),
+    _route("create_account", accounts.create_account),
+    _route("get_account", accounts.show_account, takes_deleted_account=True),
+    _route("update_account", accounts.change_account),
+    _route("delete_account", accounts.delete_account),
+    _route("get_authenticated_user_access", accounts.show_access),
+    _route("list_account_apps", accounts.ACCOUNT_APPS.list_records),
+    _route("update_tax_settings", accounts.change_tax_settings),
+    _route("list_features", accounts.list_features),
+    _route("add_features", accounts.add_features),
+    _route("remove_features", accounts.remove_features),
+    _route("create_activity_subscription", activity.subscribe),
+    _route("open_activity_stream", activity.open_stream),
+    _route("estimate_audience", audience_estimate.estimate_audience, reads=True),
+    _route("add_custom_audience_users", audience_users.upload_users, USERS),
+    _route("list_funding_instruments", campaigns.FUNDING_INSTRUMENTS.list_records),
+    _route("create_funding_instrument", campaigns.create_funding_instrument),
+    _route("get_funding_instrument", campaigns.FUNDING_INSTRUMENTS.show_record),
+    _route("list_campaigns", campaigns.MANAGED_CAMPAIGNS.list_records, CORE_READS),
+    _route("create_campaign", campaigns.MANAGED_CAMPAIGNS.create),
+    _route("batch_campaigns", campaigns.MANAGED_CAMPAIGNS.batch),
+    _route("get_campaign", campaigns.CAMPAIGNS.show_record, CORE_READS),
+    _route("update_campaign", campaigns.MANAGED_CAMPAIGNS.change),
+    _route("delete_campaign", campaigns.CAMPAIGNS.delete_record),
+    _route("list_line_items", campaigns.MANAGED_LINE_ITEMS.list_records, CORE_READS),
+    _route("create_line_item", campaigns.MANAGED_LINE_ITEMS.create),
+    _route("batch_line_items", campaigns.MANAGED_LINE_ITEMS.batch),
+    _route("get_line_item", campaigns.LINE_ITEMS.show_record, CORE_READS),
+    _route("update_line_item", campaigns.MANAGED_LINE_ITEMS.change),
+    _route("delete_line_item", campaigns.LINE_ITEMS.delete_record),
+    _route("list_targeting_criteria", campaigns.list_criteria, CORE_READS),
+    _route("create_targeting_criterion", campaigns.MANAGED_CRITERIA.create),
+    _route("batch_targeting_criteria", campaigns.MANAGED_CRITERIA.batch),
+    _route("delete_targeting_criterion", campaigns.TARGETING_CRITERIA.delete_record),
+    _route("list_custom_audience_targeted", campaigns.list_targeted),
+    _route("list_image_conversation_cards", conversation_cards.IMAGE_CARDS.list_cards),
+    _route("create_image_conversation_card", conversation_cards.IMAGE_CARDS.create),
+    _route("get_image_conversation_card", conversation_cards.IMAGE_CARDS.show),
+    _route("update_image_conversation_card", conversation_cards.IMAGE_CARDS.change),
+    Route(
+        "DELETE",
+        "/12/accounts/{account_id}/cards/image_conversation/{card_id}",
+        conversation_cards.IMAGE_CARDS.delete,
+        WRITES,
+    ),
+    _route("list_video_conversation_cards", conversation_cards.VIDEO_CARDS.list_cards),
+    _route("create_video_conversation_card", conversation_cards.VIDEO_CARDS.create),
+    _route("get_video_conversation_card", conversation_cards.VIDEO_CARDS.show),
+    _route("update_video_conversation_card", conversation_cards.VIDEO_CARDS.change),
+    _route("delete_video_conversation_card", conversation_cards.VIDEO_CARDS.delete),
+    _route("list_cards", cards.list_cards),
+    _route("create_card", cards.create_card),
+    _route("list_cards_by_uri", cards.list_by_uri),
+    _route("get_card_from_all", cards.show_any),
+    _route("get_card", cards.show_card),
+    _route("update_card", cards.change_card),
+    _route("delete_card", cards.delete_card),
+    _route("list_curated_categories", curated_categories.list_categories),
+    _route("get_curated_category", curated_categories.show_category),
+    _route("create_line_item_curated_category", curated_categories.create),
+    _route("update_line_item_curated_category", curated_categories.change),
+    _route("delete_line_item_curated_category", curated_categories.LINE_ITEM_CURATED_CATEGORIES.delete_record),
+    _route("list_custom_audiences", custom_audiences.list_audiences),
+    _route("create_custom_audience", custom_audiences.create_audience),
+    _route("get_custom_audience", custom_audiences.show_audience),
+    _route("update_custom_audience", custom_audiences.change_audience),
+    _route("delete_custom_audience", custom_audiences.delete_audience),
+    _route("list_custom_audience_permissions", custom_audiences.CUSTOM.show),
+    _route("create_custom_audience_permission", custom_audiences.CUSTOM.grant),
+    _route("delete_custom_audience_permission", custom_audiences.CUSTOM.revoke),
+    _route("list_tailored_audience_permissions", custom_audiences.TAILORED.show),
+    _route("create_tailored_audience_permission", custom_audiences.TAILORED.grant),
+    _route("delete_tailored_audience_permission", custom_audiences.TAILORED.revoke),
+    _route("get_posts", data_api.get_posts),
+    _route("list_do_not_reach_lists", do_not_reach.show_lists),
+    _route("create_do_not_reach_list", do_not_reach.create_list),
+    _route("delete_do_not_reach_list", do_not_reach.delete_list),
+    _route("batch_do_not_reach_users", do_not_reach.upload_users, USERS),
+    _route("batch_flexible_audiences", flexible_audiences.batch_audiences),
+    _route("search_keyword_insights", keyword_insights.search_keywords, KEYWORD_READS),
+    Route("GET", "/12/accounts/{account_id}/media_library", media.list_media, READS),
+    Route("POST", "/12/accounts/{account_id}/media_library", media.add_media, WRITES),
+    Route("GET", "/12/accounts/{account_id}/media_library/{media_key}", media.MEDIA.show_record, READS),
+    Route("PUT", "/12/accounts/{account_id}/media_library/{media_key}", media.change_media, WRITES),
+    Route("DELETE", "/12/accounts/{account_id}/media_library/{media_key}", media.MEDIA.delete_record, WRITES),
+    _route("list_account_media", media.list_account_media),
+    _route("get_account_media", media.ACCOUNT_MEDIA.show_record),
+    _route("delete_account_media", media.ACCOUNT_MEDIA.delete_record),
+    _route("list_media_creatives", media.list_creatives),
+    _route("create_media_creative", media.create_creative),
+    _route("get_media_creative", media.MEDIA_CREATIVES.show_record),
+    _route("delete_media_creative", media.MEDIA_CREATIVES.delete_record),
+    _route("oauth_request_token", oauth.give_request_token, OAUTH),
+    _route("oauth_authorize", oauth.ask, OAUTH, credential=Credential.NONE),
+    Route("POST", "/oauth/authorize", oauth.decide, OAUTH, _BASE, credential=Credential.NONE),
+    _route("oauth_authenticate", oauth.authenticate, OAUTH, credential=Credential.NONE, changes=True),
+    _route("oauth_access_token", oauth.give_access_token, OAUTH, credential=Credential.PENDING),
+    _route("oauth_invalidate_token", oauth.invalidate_token, OAUTH, reads=True),
+    Route("POST", "/1.1/oauth/invalidate_token.json", oauth.invalidate_token, OAUTH, _BASE, reads=True),
+    _route("oauth2_token", oauth.give_bearer, BEARER_TOKENS),
+    _route("oauth2_invalidate_token", oauth.invalidate_bearer, OAUTH, reads=True),
+    _route("list_promoted_accounts", promotions.list_promoted_accounts),
+    _route("create_promoted_account", promotions.create_promoted_account),
+    _route("get_promoted_account", promotions.PROMOTED_ACCOUNTS.show_record),
+    _route("delete_promoted_account", promotions.PROMOTED_ACCOUNTS.delete_record),
+    _route("list_promoted_tweets", promotions.list_promoted_tweets, CORE_READS),
+    _route("create_promoted_tweets", promotions.create_promoted_tweets),
+    _route("get_promoted_tweet", promotions.PROMOTED_TWEETS.show_record, CORE_READS),
+    _route("delete_promoted_tweet", promotions.PROMOTED_TWEETS.delete_record),
+    _route("list_scheduled_promoted_tweets", promotions.list_scheduled),
+    _route("create_scheduled_promoted_tweet", promotions.create_scheduled),
+    _route("get_scheduled_promoted_tweet", promotions.show_scheduled),
+    _route("delete_scheduled_promoted_tweet", promotions.delete_scheduled),
+    _route("list_recommendations", recommendations.list_recommendations),
+    _route("get_recommendation", recommendations.show_recommendation),
+    _route("list_advertiser_business_categories", reference.list_business_categories, REFERENCE_READS),
+    _route("list_content_categories", reference.list_content_categories, REFERENCE_READS),
+    _route("list_publishers", reference.list_publishers, REFERENCE_READS),
+    _route("list_bidding_rules", reference.list_bidding_rules, REFERENCE_READS),
+    _route("list_line_item_placements", reference.list_placements, REFERENCE_READS),
+    _route("list_stream_rules", stream_rules.list_rules),
+    _route("change_stream_rules", stream_rules.change_rules),
+    _route("list_tracking_tags", tracking_tags.TRACKING_TAGS.list_records),
+    _route("create_tracking_tag", tracking_tags.create_tag),
+    _route("get_tracking_tag", tracking_tags.TRACKING_TAGS.show_record),
+    _route("update_tracking_tag", tracking_tags.change_tag),
+    _route("delete_tracking_tag", tracking_tags.TRACKING_TAGS.delete_record),
+    _route("list_draft_tweets", tweets.list_drafts),
+    _route("create_draft_tweet", tweets.create_draft),
+    _route("get_draft_tweet", tweets.show_draft_tweet),
+    _route("update_draft_tweet", tweets.change_draft),
+    _route("delete_draft_tweet", tweets.delete_draft),
+    _route("preview_draft_tweet", tweets.preview_draft),
+    _route("list_scheduled_tweets", tweets.list_scheduled),
+    _route("create_scheduled_tweet", tweets.create_scheduled),
+    _route("get_scheduled_tweet", tweets.show_scheduled_tweet),
+    _route("update_scheduled_tweet", tweets.change_scheduled),
+    _route("delete_scheduled_tweet", tweets.delete_scheduled),
+    _route("list_tweet_previews", tweets.list_previews),
+    _route("list_tweets", tweets.list_tweets),
+    _route("create_tweet", tweets.create_tweet),
+    _route("update_tweet_name", tweets.rename_tweet),
+    _route("list_promotable_users", users.list_promotable_users),
+    _route("get_promotable_user", users.show_promotable_user),
+    _route("get_user_settings", users.show_settings),
+    _route("update_user_settings", users.change_settings),
+    _route("link_webhook_to_filtered_stream", webhooks.link_webhook),
+    _route("replay_webhook", webhooks.replay),
 )

@@ -153,14 +153,13 @@ class Credential(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One endpoint. `path` is that of the specification, after the version: `/accounts/:account_id/…`."""
+    """One endpoint. `path` is that of the catalogue: `/12/accounts/{account_id}/…`."""
 
     method: str
     path: str
     handler: Callable[[Call], Answer]
     window: Window
     addresses: frozenset[Address] = frozenset({Address.ADS, Address.SANDBOX})
-    version: str = VERSION
     takes_deleted_account: bool = False
     credential: Credential = Credential.USER
     changes: bool = False  # what the emulator remembers, although the method is GET
@@ -173,8 +172,8 @@ class Route:
 
     @property
     def pattern(self) -> tuple[str, ...]:
-        """The segments of the whole path."""
-        return (*filter(None, [self.version]), *self.path.strip("/").split("/"))
+        """The segments of the path."""
+        return tuple(self.path.strip("/").split("/"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +230,8 @@ def _fit(pattern: tuple[str, ...], segments: tuple[str, ...]) -> dict[str, str] 
         return None
     ids = {}
     for wanted, given in zip(pattern, segments, strict=True):
-        if wanted.startswith(":") and given:
-            ids[wanted[1:]] = given
+        if wanted.startswith("{") and given:
+            ids[wanted.strip("{}")] = given
         elif wanted != given:
             return None
     return ids

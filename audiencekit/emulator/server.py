@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from aiohttp import web
 
@@ -24,6 +24,7 @@ from audiencekit.emulator.calls import Address, is_form
 from audiencekit.emulator.connections import ClientConnection, Listener
 from audiencekit.emulator.control_endpoints import ControlRouter
 from audiencekit.emulator.emulator_parts import EmulatorParts
+from audiencekit.emulator.encryption import Encryption
 from audiencekit.emulator.endpoints.oauth import Gate
 from audiencekit.emulator.endpoints.webhooks import WebhookSender
 from audiencekit.emulator.faults.effects import Outage
@@ -46,9 +47,6 @@ from audiencekit.emulator.routing import (
 from audiencekit.emulator.store import Clock, ReceivedCall, Store
 from audiencekit.process.loop_signals import on_ending
 
-if TYPE_CHECKING:
-    from audiencekit.emulator.encryption import Encryption
-
 # --- The emulator as a server: three addresses on loopback, from `async with` or until a signal ---
 
 
@@ -70,7 +68,8 @@ class Emulator:
 
     async def __aenter__(self) -> Self:
         try:
-            self._encryption = _encrypt(self.options)
+            if self.options.tls:
+                self._encryption = Encryption(self.options.hosts, self.options.authority)
             for address in Address:
                 await self._open(address, self.options.port if address is Address.ADS else 0)
             await self._sites.prepare()
@@ -194,14 +193,6 @@ class Emulator:
             await self._listeners.popitem()[1].close()
         if self._encryption is not None:
             self._encryption.close()
-
-
-def _encrypt(options: EmulatorOptions) -> Encryption | None:
-    if not options.tls:
-        return None
-    from audiencekit.emulator.encryption import Encryption
-
-    return Encryption(options.hosts, options.authority)
 
 
 async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) -> None:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.emulator.authentication import base36, long_id, make_origin
-from audiencekit.emulator.endpoints.account_records import Account, seed_account
+from audiencekit.emulator.endpoints.accounts import Account, seed_account
 from audiencekit.emulator.endpoints.activity import Activity
 from audiencekit.emulator.endpoints.audience_members import Membership
 from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS, Audience, Population
-from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
-from audiencekit.emulator.endpoints.evaluation import count_matched
-from audiencekit.emulator.endpoints.flexible_audiences import Segment
-from audiencekit.emulator.endpoints.media_records import seed_media
+from audiencekit.emulator.endpoints.do_not_reach import DoNotReachList
+from audiencekit.emulator.endpoints.flexible_audiences import Segment, count_matched
+from audiencekit.emulator.endpoints.media import seed_media
 from audiencekit.emulator.endpoints.stream_rules import StreamRules
 from audiencekit.emulator.endpoints.users import Tokens
 from audiencekit.emulator.endpoints.webhooks import Webhooks

@@ -18,6 +18,7 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
+from tests.cases import each_case
 
 LOST = TransportFailed("the connection was lost", sent=True)
 
@@ -129,7 +130,7 @@ async def test_a_first_attempt_that_reaches_no_host_is_the_last() -> None:
     assert await service.told(1) == [1]
 
 
-@pytest.mark.parametrize("error", [Unauthorized("no", status=403), CertificateRefused("no")])
+@each_case("error", [Unauthorized("no", status=403), CertificateRefused("no")])
 async def test_a_lasting_refusal_is_raised_at_once(error: Exception) -> None:
     """It would be the same the next time."""
     with pytest.raises(type(error)):

@@ -57,7 +57,7 @@ from audiencekit.errors import (
     Unauthorized,
     UsageError,
 )
-from tests.api.vectors import CORPORA, vectors
+from tests.api.vectors import CORPORA, each_vector
 from tests.cases import each_case
 
 # --- Answers that say yes, and those that only seem to ---
@@ -250,7 +250,7 @@ def test_counts_must_be_one_number(sent: int, success: int, total: int) -> None:
     assert (caught.value.sent, caught.value.success_count, caught.value.total_count) == (sent, success, total)
 
 
-@pytest.mark.parametrize("data", [{"id": "a"}, [{"id": "a"}]])
+@each_case("data", [{"id": "a"}, [{"id": "a"}]])
 def test_entity_in_both_shapes(data: Any) -> None:
     """One entity is an object, also when it came in a list of one."""
     assert require_entity(Answer(status=200, data=data)).data == {"id": "a"}
@@ -466,7 +466,7 @@ def _refusal_of_a_proxy(status: int) -> aiohttp.ClientHttpProxyError:
     return aiohttp.ClientHttpProxyError(info, (), status=status, message="canary")
 
 
-@pytest.mark.parametrize("status", [403, 502])
+@each_case("status", [403, 502])
 def test_a_proxy_that_does_not_connect_is_named(status: int) -> None:
     """By its status, with who can help; nothing was sent, also of a request without a body."""
     way = proxy_hint({"HTTPS_PROXY": "canary"}, by_proxy=True)
@@ -535,26 +535,26 @@ NOW = 1_696_004_797.0
 LENIENT = {"Mon, 3 Jun 2019 11:00:00 UTC"}
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "http_date"))
+@each_vector(VECTORS, "http_date")
 def test_http_date_vectors(case: dict[str, Any]) -> None:
     """Each public date vector gives its second, or nothing where it is not a date."""
     assert read_http_date(case["input"]) == case["expected"].get("epoch")
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "retry_after_value"))
+@each_vector(VECTORS, "retry_after_value")
 def test_retry_after_seconds_vectors(case: dict[str, Any]) -> None:
     """Each public vector of Retry-After in seconds gives them, or nothing where it is not a whole number."""
     assert read_retry_after({"retry-after": case["input"]}, received_at=NOW) == case["expected"].get("seconds")
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "retry_after_wait"))
+@each_vector(VECTORS, "retry_after_wait")
 def test_retry_after_date_vectors(case: dict[str, Any]) -> None:
     """Each public vector of Retry-After as a date gives the seconds until then, 0 for a past one."""
     expected = None if case["input"] in LENIENT else case["expected"]["wait_seconds"]
     assert read_retry_after({"retry-after": case["input"]}, received_at=case["now_epoch"]) == expected
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "retry_after_policy"))
+@each_vector(VECTORS, "retry_after_policy")
 def test_retry_after_policy_vectors(case: dict[str, Any]) -> None:
     """Where another client follows the header, the same seconds are read; where it does not, none or 0."""
     found = read_retry_after({"retry-after": case["input"]["retry_after"]}, received_at=case["now_epoch"])

@@ -22,6 +22,7 @@ from audiencekit.api.transport import Timeouts
 from audiencekit.errors import MalformedAnswer, Outcome, TransportFailed, Unauthorized
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
+from tests.cases import each_case
 from tests.ports import kept_port
 
 
@@ -128,8 +129,8 @@ FAULTS: dict[str, Callable[[Reader, Writer], Any]] = {
 AMPLE = Timeouts(connect=FOREVER, read=SECONDS, total=2 * SECONDS)
 
 
-@pytest.mark.parametrize("request_", [GET, POST], ids=["without-body", "with-body"])
-@pytest.mark.parametrize("script", FAULTS.values(), ids=FAULTS.keys())
+@each_case("request_", [GET, POST])
+@each_case("script", FAULTS.values())
 async def test_fault(script: Any, request_: ApiRequest, listening: Any, make_transport: Any) -> None:
     """Whatever breaks after a connection was there, the outcome is unknown and the failure carries no secret."""
     async with listening(script) as listener:
@@ -142,14 +143,13 @@ async def test_fault(script: Any, request_: ApiRequest, listening: Any, make_tra
     assert_clean(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("script", "patience"),
+@each_case(
+    "script, patience",
     [
         (_silent, Timeouts(connect=FOREVER, read=SECONDS, total=FOREVER)),
         (_drips, Timeouts(connect=FOREVER, read=SECONDS, total=2 * SECONDS)),
         (_silent, Timeouts(connect=FOREVER, read=FOREVER, total=SECONDS)),
     ],
-    ids=["read", "total-while-reading", "total-before-the-answer"],
 )
 async def test_each_patience_ends(script: Any, patience: Timeouts, listening: Any, make_transport: Any) -> None:
     """The time between two reads and the time of a whole attempt each end an exchange by themselves."""
@@ -180,7 +180,7 @@ async def test_refused_connection(make_transport: Any) -> None:
                 assert_clean(caught.value)
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "POST"])
+@each_case("method", ["GET", "PUT", "DELETE", "POST"])
 async def test_lost_connection_is_not_tried_again(
     method: str, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
@@ -217,15 +217,14 @@ async def test_length_that_is_too_short(answering: Any, answer_bytes: Any, make_
 DECIDED = [302, 307, 401, 403, 404, 413, 429, 500, 503]
 
 
-@pytest.mark.parametrize("status", DECIDED)
-@pytest.mark.parametrize(
+@each_case("status", DECIDED)
+@each_case(
     "rest",
     [
         b'Content-Length: 500\r\n\r\n{"errors": [',
         b"Content-Encoding: gzip\r\nContent-Length: 8\r\n\r\nnot gzip",
         b"Content-Length: 5000\r\n\r\n" + b"x" * 5_000,
     ],
-    ids=["truncated", "bad-gzip", "too-long"],
 )
 async def test_status_decides_without_a_body(status: int, rest: bytes, listening: Any, make_transport: Any) -> None:
     """A status that needs no body counts even when its body cannot be read: a 401 stops a run, come what may."""
@@ -262,7 +261,7 @@ async def test_early_answer_to_a_large_body(listening: Any, make_transport: Any)
     assert [task for task in asyncio.all_tasks() if "write_bytes" in repr(task)] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [
         b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 48\r\n\r\n" + GOOD,
@@ -275,7 +274,6 @@ async def test_early_answer_to_a_large_body(listening: Any, make_transport: Any)
         b"HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nContent-Length: 48\r\n\r\n" + GOOD,
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 48\r\n\r\n" + GOOD,
     ],
-    ids=["103", "100", "1.0", "close", "chunked", "no-reason", "gzip", "identity", "text/html"],
 )
 async def test_odd_but_whole_answers(answer: bytes, listening: Any, make_transport: Any) -> None:
     """Every form in which HTTP can carry a whole answer is read."""

@@ -22,8 +22,8 @@ from tests.cases import each_case
 USERS = BY_NAME["add_custom_audience_users"]
 
 
-@pytest.mark.parametrize(
-    ("version", "path"),
+@each_case(
+    "version, path",
     [
         ("12", "/12/accounts/18ce54d4x5t/custom_audiences/1nmth/users"),
         ("13", "/13/accounts/18ce54d4x5t/custom_audiences/1nmth/users"),
@@ -118,7 +118,7 @@ async def test_answer_has_data_cursor_echo_and_total() -> None:
     assert request.query == (("count", "1"), ("with_draft", "true"))
 
 
-@pytest.mark.parametrize(("name", "base", "version"), [
+@each_case("name, base, version", [
     ("create_account", "ads_sandbox_url", "13"), ("list_recommendations", "ads_url", "5"),
     ("get_account", "ads_url", "13"),
 ])  # fmt: skip
@@ -221,7 +221,7 @@ async def test_items_run_over_all_pages() -> None:
     assert sent == [{"with_total_count": "true"}, {"cursor": "c1"}, {"cursor": "c2"}]
 
 
-@pytest.mark.parametrize("cursor", ["a b", "a\r\nb", "a\u0000", "\ud800", "\u202e", "ä"])
+@each_case("cursor", ["a b", "a\r\nb", "a\u0000", "\ud800", "\u202e", "ä"])
 async def test_a_cursor_is_visible_ascii(cursor: str) -> None:
     """It goes into an address; half a character would not even do that."""
     with pytest.raises(MalformedAnswer, match="cannot be followed"):
@@ -237,7 +237,7 @@ async def test_pages_that_never_end_are_left(monkeypatch: pytest.MonkeyPatch) ->
     assert len(transport.requests) == 3
 
 
-@pytest.mark.parametrize("document", [
+@each_case("document", [
     {"data": {}, "next_cursor": None}, {"data": [], "next_cursor": ""}, {"data": [], "next_cursor": 7},
     {"data": [], "next_cursor": "c" * 1025},
 ])  # fmt: skip

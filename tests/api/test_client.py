@@ -167,7 +167,7 @@ CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[s
 ]
 
 
-@pytest.mark.parametrize(("call", "method", "path", "query", "data"), CALLS)
+@each_case("call, method, path, query, data", CALLS)
 async def test_request(
     call: Callable[[AdsClient], Awaitable[Any]], method: str, path: str, query: tuple[tuple[str, str], ...], data: Any
 ) -> None:
@@ -208,7 +208,7 @@ REFUSED: dict[str, Callable[[AdsClient], Awaitable[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED.keys())
+@each_case("call", REFUSED.values())
 async def test_refused_before_sending(call: Callable[[AdsClient], Awaitable[Any]]) -> None:
     """An argument that cannot be is a UsageError, and nothing is sent."""
     transport = _Scripted()
@@ -318,7 +318,7 @@ async def test_estimate_takes_criteria_in_a_body() -> None:
     assert (request.method, sent) == ("POST", {"targeting_criteria": criteria, "operator_type": "NE"})
 
 
-@pytest.mark.parametrize("data", [{"id": "13ld7"}, [{"id": "13ld7"}]])
+@each_case("data", [{"id": "13ld7"}, [{"id": "13ld7"}]])
 async def test_flexible_audiences_are_answered_as_a_list(data: Any) -> None:
     """One object is a list of one; both forms are published."""
     transport = _Scripted({"data": data})
@@ -358,7 +358,7 @@ async def test_largest_body_passes() -> None:
     assert await _client(transport).send_users("a", Body([bytes(MAX_BODY_BYTES)]), records=1) == Counts(1, 1)
 
 
-@pytest.mark.parametrize(("success", "total"), [(3, 4), (4, 3), (3, 3), (5, 5), (0, 0), (2, 2)])
+@each_case("success, total", [(3, 4), (4, 3), (3, 3), (5, 5), (0, 0), (2, 2)])
 async def test_other_counts_are_no_upload(success: int, total: int) -> None:
     """An upload whose counts differ from the records sent is not confirmed."""
     transport = _Scripted({"data": {"success_count": success, "total_count": total}})

@@ -30,6 +30,7 @@ from audiencekit.errors import CredentialsRefused, InputOutputFailed, RequestRef
 from audiencekit.limits import MAX_CALLBACK_BYTES
 from audiencekit.personal import Secret
 from tests.api.conftest import Person
+from tests.cases import each_case
 
 # --- The server that the browser comes back to, over real sockets ---
 
@@ -65,7 +66,7 @@ async def test_the_answer_is_taken_and_not_shown() -> None:
     assert "canary" not in page
 
 
-@pytest.mark.parametrize(
+@each_case(
     "request_",
     [
         GOOD.replace("GET", "POST"),
@@ -87,26 +88,6 @@ async def test_the_answer_is_taken_and_not_shown() -> None:
         "\r\n\r\n",
         "GET /callback?" + "a=1&" * 50 + " HTTP/1.1\r\n\r\n",
     ],
-    ids=[
-        "method",
-        "path",
-        "token",
-        "not-ascii",
-        "empty",
-        "missing",
-        "denied",
-        "no-state",
-        "empty-state",
-        "longer-state",
-        "other-state",
-        "two-states",
-        "two-verifiers",
-        "denied-without-state",
-        "address",
-        "root",
-        "nothing",
-        "many",
-    ],
 )
 async def test_everything_else_is_not_found(request_: str) -> None:
     """And the answer can still come."""
@@ -119,7 +100,7 @@ async def test_everything_else_is_not_found(request_: str) -> None:
         assert await callback.receive() == Secret("v-canary")
 
 
-@pytest.mark.parametrize("request_", [b"", b"GET", b"a" * (MAX_CALLBACK_BYTES + 1)], ids=["none", "half", "endless"])
+@each_case("request_", [b"", b"GET", b"a" * (MAX_CALLBACK_BYTES + 1)])
 async def test_a_caller_that_is_no_browser_is_left(request_: bytes) -> None:
     """Without a word."""
     async with Callback(timeout_seconds=10) as callback:
@@ -303,7 +284,7 @@ async def test_a_token_that_was_revoked_is_removed(person: Person) -> None:
     assert (done.removed_from, done.invalidated, done.failure) == (("file",), False, "")
 
 
-@pytest.mark.parametrize("change", [{"AUDIENCEKIT_CONSUMER_SECRET": "x"}, {"AUDIENCEKIT_CONSUMER_KEY": "another"}])
+@each_case("change", [{"AUDIENCEKIT_CONSUMER_SECRET": "x"}, {"AUDIENCEKIT_CONSUMER_KEY": "another"}])
 async def test_a_login_that_cannot_be_ended_is_removed_and_said(person: Person, change: dict[str, str]) -> None:
     """Whatever the reason: a wrong application here."""
     await _log_in(person)
@@ -358,7 +339,7 @@ async def test_a_callback_that_is_not_registered_is_refused(person: Person) -> N
         await begin_authorization(settings, application_of(settings.secrets), Secret("https://shop.example/back"))
 
 
-@pytest.mark.parametrize("may_write", [True, False])
+@each_case("may_write", [True, False])
 async def test_a_token_can_be_asked_for_that_only_reads(person: Person, may_write: bool) -> None:
     """The service refuses what writes with it."""
     await _log_in(person, may_write=may_write)

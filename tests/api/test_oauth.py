@@ -32,7 +32,7 @@ from audiencekit.delivery.faults import CLOCK_OFF, retry_class
 from audiencekit.errors import Bug, CredentialsRefused, Unauthorized
 from audiencekit.personal import Secret
 from tests.api.randomrequests import is_verified, sign_random
-from tests.api.vectors import CORPORA, vectors
+from tests.api.vectors import CORPORA, each_vector
 from tests.cases import each_case
 
 # --- The Authorization header, by the credential that an endpoint asks for ---
@@ -195,25 +195,25 @@ def _base_string_of(case: dict[str, Any]) -> str:
     return signature_base_string(case["method"], case["url"], [*query, *form, *case["oauth_params"].items()])
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "percent_encode"))
+@each_vector(VECTORS, "percent_encode")
 def test_percent_encode_vectors(case: dict[str, Any]) -> None:
     """Each public vector of escaping comes out as published."""
     assert percent_encode(case["input"]) == case["expected"]
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "base_string_uri"))
+@each_vector(VECTORS, "base_string_uri")
 def test_base_string_uri_vectors(case: dict[str, Any]) -> None:
     """Each public vector of the address comes out as published."""
     assert base_string_uri(case["input"]) == case["expected"]
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "normalize_parameters"))
+@each_vector(VECTORS, "normalize_parameters")
 def test_normalize_parameters_vectors(case: dict[str, Any]) -> None:
     """Each public vector of sorted parameters comes out as published."""
     assert normalize_parameters([tuple(pair) for pair in case["input"]]) == case["expected"]
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "base_string"))
+@each_vector(VECTORS, "base_string")
 def test_base_string_vectors(case: dict[str, Any]) -> None:
     """Each public vector of a base string comes out as published; a given signature is left out of it."""
     given_ = case["input"]
@@ -221,13 +221,13 @@ def test_base_string_vectors(case: dict[str, Any]) -> None:
     assert signature_base_string(given_["method"], given_["url"], pairs) == case["expected"]
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "authorization_header"))
+@each_vector(VECTORS, "authorization_header")
 def test_header_vectors(case: dict[str, Any]) -> None:
     """Each public vector of the header's form comes out as published."""
     assert format_header(case["input"].items()) == case["expected"]
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "hmac_of_base_string"))
+@each_vector(VECTORS, "hmac_of_base_string")
 def test_hmac_vectors(case: dict[str, Any]) -> None:
     """Each public HMAC-SHA1 vector comes out as published."""
     if case["signature_method"] != OURS:
@@ -236,7 +236,7 @@ def test_hmac_vectors(case: dict[str, Any]) -> None:
     assert sign_hmac_sha1(case["base_string"], *secrets) == case["expected"]["signature"]
 
 
-@pytest.mark.parametrize("case", vectors(VECTORS, "signature"))
+@each_vector(VECTORS, "signature")
 def test_signature_vectors(case: dict[str, Any]) -> None:
     """Each public vector of a whole request gives its base string and signature; two are wrong in their source."""
     base_string = _base_string_of(case)
@@ -361,7 +361,7 @@ def test_method_is_signed_in_upper_case() -> None:
     assert signature_base_string("post", "https://ads.example.com/", [("a", "1")]) == expected
 
 
-@pytest.mark.parametrize("url", ["https://ads.example.com/12?count=1", "https://ads.example.com/12#top"])
+@each_case("url", ["https://ads.example.com/12?count=1", "https://ads.example.com/12#top"])
 def test_query_in_the_address_is_refused(url: str) -> None:
     """A query hidden in the address would go out unsigned, so it is refused."""
     with pytest.raises(Bug):

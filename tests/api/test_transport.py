@@ -24,6 +24,7 @@ from audiencekit.personal import Secret
 from audiencekit.process.connections import Connections
 from audiencekit.profile import SPEC, X
 from tests.api.exchanges import GET, NOW, PATH, POST
+from tests.cases import each_case
 from tests.examples import examples
 
 # --- Bodies on their way into a writer ---
@@ -169,8 +170,8 @@ QUERIES: list[tuple[tuple[str, str], ...]] = [
 ]
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+@each_case("query", QUERIES)
+@each_case("method", ["GET", "POST", "PUT", "DELETE"])
 async def test_signature_on_the_wire(
     method: str,
     query: tuple[tuple[str, str], ...],
@@ -321,8 +322,8 @@ async def test_environment_is_not_trusted(
 # --- where it goes ---
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("where", ["other", "same", "userinfo", "relative"])
+@each_case("status", [301, 302, 303, 307, 308])
+@each_case("where", ["other", "same", "userinfo", "relative"])
 async def test_redirects_are_not_followed(
     status: int, where: str, answering: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
@@ -360,7 +361,7 @@ async def test_own_address_of_a_request_is_checked(answering: Any, answer_bytes:
     assert (len(first.requests), len(second.requests)) == (0, 1)
 
 
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+@each_case("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
 def test_the_working_directory_does_not_choose_authorities(
     name: str, credentials: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:

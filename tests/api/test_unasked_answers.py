@@ -18,6 +18,7 @@ from audiencekit.api.proven_answer import ProvenAnswer
 from audiencekit.errors import Outcome, TransportFailed
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 
 OTHERS = b'{"data": {"success_count": 4, "total_count": 4}, "request": {"of": "another"}}'
@@ -29,8 +30,8 @@ def _kept(answer: bytes) -> bytes:
     return answer.replace(b"\r\n", b"\r\nConnection: keep-alive\r\n", 1)
 
 
-@pytest.mark.parametrize("status", [200, 400, 401, 408, 429, 504], ids=str)
-@pytest.mark.parametrize("request_", [GET, POST], ids=lambda request: request.method)
+@each_case("status", [200, 400, 401, 408, 429, 504])
+@each_case("request_", [GET, POST])
 async def test_the_answer_behind_an_answer_is_not_the_next_ones(
     status: int, request_: ApiRequest, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
@@ -76,7 +77,7 @@ async def test_the_late_answer_behind_a_504_confirms_nothing(
     assert {end.outcome for end in ends if isinstance(end, TransportFailed)} <= {Outcome.UNKNOWN}
 
 
-@pytest.mark.parametrize("status", [200, 201, 204])
+@each_case("status", [200, 201, 204])
 async def test_a_success_before_the_body_has_left_is_in_doubt(
     status: int, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
@@ -97,7 +98,7 @@ async def test_a_success_before_the_body_has_left_is_in_doubt(
     assert_clean(caught.value)
 
 
-@pytest.mark.parametrize("status", [400, 401, 413, 429, 503])
+@each_case("status", [400, 401, 413, 429, 503])
 async def test_a_refusal_before_the_body_has_left_is_believed(
     status: int, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
@@ -115,8 +116,8 @@ async def test_a_refusal_before_the_body_has_left_is_believed(
         ended.set()
 
 
-@pytest.mark.parametrize("first", [200, 400, 503])
-@pytest.mark.parametrize("second", [200, 503])
+@each_case("first", [200, 400, 503])
+@each_case("second", [200, 503])
 async def test_two_answers_in_one_packet_are_in_doubt(
     first: int, second: int, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
@@ -139,8 +140,8 @@ async def test_two_answers_in_one_packet_are_in_doubt(
     assert_clean(caught.value)
 
 
-@pytest.mark.parametrize("rest", [b"x", b"\r\n\r\nno HTTP", b"\n", b"\r\n", b"HTTP/1.1", b"HTTP/1.1 200 OK\r\nDate"])
-@pytest.mark.parametrize("form", ["length", "chunks", "trailers", "interim"])
+@each_case("rest", [b"x", b"\r\n\r\nno HTTP", b"\n", b"\r\n", b"HTTP/1.1", b"HTTP/1.1 200 OK\r\nDate"])
+@each_case("form", ["length", "chunks", "trailers", "interim"])
 async def test_a_byte_behind_an_answer_leaves_a_doubt(
     form: str, rest: bytes, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
@@ -166,7 +167,7 @@ async def test_a_byte_behind_an_answer_leaves_a_doubt(
     assert caught.value.outcome is Outcome.UNKNOWN
 
 
-@pytest.mark.parametrize("request_", [GET, POST], ids=lambda request: request.method)
+@each_case("request_", [GET, POST])
 async def test_an_answer_before_its_request_is_in_doubt(
     request_: ApiRequest, listening: Any, answer_bytes: Any, make_transport: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

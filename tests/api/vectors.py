@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
+
 CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 
 
-def vectors(path: Path, kind: str) -> list[Any]:
-    """Parameters of a test: the cases of a kind in one file; without the file one that is skipped."""
+def each_vector(path: Path, kind: str) -> Any:
+    """Call the test with every `case` of a kind in one file; without the file it is skipped."""
     if not path.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="no shared corpora here"))]
+        return pytest.mark.skip(reason="no shared corpora here")
     cases = json.loads(path.read_text())["cases"]
-    return [pytest.param(case, id=case["id"]) for case in cases if case["kind"] == kind]
+    return each_case("case", [case for case in cases if case["kind"] == kind])

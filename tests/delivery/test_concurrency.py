@@ -57,7 +57,7 @@ class Narrow:
         return Counts(request.records, request.records)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(bears=st.integers(1, 20), concurrency=st.integers(1, 32), requests=st.integers(1, 150), seed=st.integers(0, 999))
 def test_all_of_it_gets_through(
     virtually: Any, clock: Clock, bears: int, concurrency: int, requests: int, seed: int
@@ -88,7 +88,7 @@ def test_the_concurrency_that_a_service_bears_is_found_and_said_once(virtually: 
 def test_it_recovers_slowly(virtually: Any, clock: Clock) -> None:
     """When the service takes all again, as many as ever go at once after some minutes; and not earlier."""
     service = Narrow(clock, 1)
-    upload = Upload(clock, plan(6_000), concurrency=8)
+    upload = Upload(clock, plan(4_500), concurrency=8)
 
     async def live() -> Any:
         asyncio.get_running_loop().call_later(30.0, setattr, service, "bears", math.inf)
@@ -106,7 +106,7 @@ def test_it_recovers_slowly(virtually: Any, clock: Clock) -> None:
 def test_trying_more_again_in_vain_becomes_rare(virtually: Any, clock: Clock) -> None:
     """Each time it takes twice as long until more than it bears are sent at once."""
     service = Narrow(clock, 1)
-    delivered = virtually(Upload(clock, plan(12_000), concurrency=16).run(service.send))
+    delivered = virtually(Upload(clock, plan(10_500), concurrency=16).run(service.send))
     assert delivered.is_complete
     hours = [sum(first <= at < first + 900 for at in service.dropped_at) for first in (0, 900, 1800)]
     assert hours[0] > hours[1] > hours[2] > 0
@@ -259,9 +259,10 @@ class Hurried:
         await asyncio.sleep(seconds / 50)
 
 
-@pytest.mark.parametrize("resets", [False, True], ids=["closes", "resets"])
-@pytest.mark.parametrize("keeps", [False, True], ids=["one answer a connection", "keeps it"])
-@pytest.mark.parametrize("reads", [False, True], ids=["unread", "read"])
+@pytest.mark.parametrize(
+    ("reads", "keeps", "resets"),  # each pair of two of them
+    [(False, False, False), (False, True, True), (True, False, True), (True, True, False)],
+)
 async def test_a_server_that_takes_one_connection_at_a_time_gets_all(reads: bool, keeps: bool, resets: bool) -> None:
     """63 requests, 16 at once: before, it had 35 of them."""
     service, clock = OneAtATime(reads=reads, keeps=keeps, resets=resets), Hurried()

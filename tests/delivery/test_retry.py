@@ -19,6 +19,7 @@ from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
 from tests.cases import each_case
 from tests.delivery.scripted import Counts, Packed, Upload, busy, interrupted, plan
+from tests.shortened import shortened
 
 # --- The clock of the machine, and the virtual one that the other tests trust ---
 
@@ -88,7 +89,7 @@ def outage_of(upload: Upload, clock: Clock, error: Any, begin: float = BEGIN, en
 
 
 @pytest.mark.parametrize("error", [busy, lambda: TransportFailed("refused", sent=False)], ids=["503", "refused"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", shortened(range(2), 1))
 def test_ten_minutes_of_503_with_32_senders(virtually: Any, clock: Clock, error: Any, seed: int) -> None:
     """P9: one attempt each and 100 re-sends, then single probes; the full rate within 60 s; nothing is lost."""
     limiter = PacedLimiter(600, clock=clock)

@@ -109,6 +109,11 @@ class Caller:
         assert reply.body["count"] == len(reply.body["members"])
         return sorted(reply.body["members"], key=json.dumps)
 
+    def spend_quota(self, requests: int) -> None:
+        """Count so many requests in each window that is open."""
+        windows = self.emulator._request_handler._authenticator._rate_limits._open
+        windows.update({key: (opened, requests) for key, (opened, _) in windows.items()})
+
     async def move_clock(self, **order: float) -> Reply:
         """Turns the clock."""
         return await self.send("POST", "/__clock", data=json.dumps(order).encode())

@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
 from audiencekit.api.catalogue.parameters import Level, Parameter, Type
+from tests.cases import each_case
 from tests.emulator.endpoints.test_cards import DETAILS
 from tests.emulator.world import World, open_world, snapshot
 
@@ -23,12 +24,7 @@ HASH = "ab" * 32
 _LINE_ITEM = {"objective": "REACH", "product_type": "MEDIA"}
 REFUSED, MISSING = "INVALID_PARAMETER", "MISSING_PARAMETER"
 ROWS = [row for row in ENDPOINTS if row.body and row.auth == "user"]
-MEMBERS = [
-    pytest.param(row, member, level, id=f"{row.name}-{level}-{member.name}")
-    for row in ROWS
-    for member in row.parameters
-    for level in member.at
-]
+MEMBERS = [(row, member, level) for row in ROWS for member in row.parameters for level in member.at]
 BAD: dict[Type, list[Any]] = {
     Type.STRING: [1, None, [], True],
     Type.BOOLEAN: ["true", 1, None],
@@ -200,7 +196,7 @@ def _codes(reply: Any) -> list[str]:
     return [problem["code"] for problem in [*reply.body.get("errors", ()), *of_items]]
 
 
-@pytest.mark.parametrize("name", BODIES)
+@each_case("name", BODIES)
 async def test_good_bodies_are_taken(world: World, name: str) -> None:
     """Smallest and richest ones."""
     for body in BODIES[name](world):
@@ -213,7 +209,7 @@ async def test_every_endpoint_with_a_body_is_tried() -> None:
     assert BODIES.keys() == {row.name for row in ROWS}
 
 
-@pytest.mark.parametrize(("row", "member", "level"), MEMBERS)
+@each_case("row, member, level", MEMBERS)
 async def test_members_are_tried_from_both_sides(world: World, row: Endpoint, member: Parameter, level: Level) -> None:
     """Each choice is good; another type, a choice that is none, and a missing member change nothing."""
     for value in member.values if (row.name, member.name) not in ASK_FOR_MORE else ():
@@ -245,7 +241,7 @@ async def _refused(world: World, row: Endpoint, body: Any, *codes: str) -> None:
     assert set(_codes(reply)) <= {*codes}, (row.name, body, reply.content)
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
+@each_case("row", ROWS)
 async def test_an_invalid_body_is_refused(world: World, row: Endpoint) -> None:
     """Neither text that is no JSON, nor the other shape, nor a repeated key, nor too many operations; nor a query."""
     before = snapshot(world.caller)

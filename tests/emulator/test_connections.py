@@ -11,6 +11,7 @@ from aiohttp import web
 
 from audiencekit.emulator.answers import Chunk
 from audiencekit.emulator.connections import LOOPBACK, ClientConnection, Listener
+from tests.cases import each_case
 from tests.virtualtime import run_virtually
 
 # --- Connections between the wire and the server, in memory ---
@@ -185,8 +186,8 @@ async def test_it_stops_and_comes_back_at_its_port() -> None:
         await _ask(listener.port)
 
 
-@pytest.mark.parametrize("again", ["close", "stop"])
-@pytest.mark.parametrize("steps", range(10))
+@each_case("again", ["close", "stop"])
+@each_case("steps", range(10))
 async def test_it_ends_while_it_comes_back(steps: int, again: str) -> None:
     """However far it has come: nothing listens any more."""
     listener = Listener(_answer, lambda line: None, asyncio.Event())

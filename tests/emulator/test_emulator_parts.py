@@ -8,6 +8,7 @@ import pytest
 
 from audiencekit.emulator import EmulatorOptions, StateError
 from audiencekit.emulator.emulator_parts import EmulatorParts
+from tests.cases import each_case
 
 START = 1_800_000_000.25
 
@@ -16,7 +17,7 @@ def _parts(state: Path | None, **options: int) -> EmulatorParts:
     return EmulatorParts(EmulatorOptions(clock=lambda: START, state=state, **options))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("has_state", [True, False])
+@each_case("has_state", [True, False])
 def test_parts_go_on_from_a_state_file(tmp_path: Path, has_state: bool) -> None:
     """The same ids and the same time; without a file the clock begins anew."""
     state = tmp_path / "emulator.state" if has_state else None

@@ -24,6 +24,7 @@ from audiencekit.emulator.encryption import (
     VALID_DAYS,
     AuthorityError,
     Encryption,
+    make_certificates,
     make_context,
     make_holder,
     sign_server,
@@ -176,7 +177,7 @@ def test_another_text_is_no_host(host: str) -> None:
         EmulatorOptions(tls=True, hosts=(host,))
 
 
-@pytest.mark.parametrize("settings", [{"hosts": ("a.example",)}, {"authority": Path("here")}])
+@each_case("settings", [{"hosts": ("a.example",)}, {"authority": Path("here")}])
 def test_without_tls_they_mean_nothing(settings: dict[str, Any]) -> None:
     """So they are refused."""
     with pytest.raises(ValueError, match="need tls"):
@@ -247,3 +248,17 @@ async def test_the_sandbox_is_told_by_its_name() -> None:
                 statuses.append(reply.status)
     assert statuses[1] == 200
     assert statuses[0] >= 400
+
+
+# --- Certificates of the https address ---
+
+
+def test_each_kind_has_a_context_and_the_authority_is_one() -> None:
+    """Made afresh each time: nothing that could be trusted by mistake lies about."""
+    made, again = make_certificates(), make_certificates()
+    assert set(made.contexts) == {"good", "expired", "wrong_host", "self_signed"}
+    assert all(isinstance(context, ssl.SSLContext) for context in made.contexts.values())
+    authority = x509.load_pem_x509_certificate(made.authority.encode())
+    assert authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    assert made.authority != again.authority
+    assert "PRIVATE" not in made.authority

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
+
 NAMES = ["beta", "Alpha", "delta", "alpine", "gamma", "Äther"]
 
 
@@ -96,8 +98,8 @@ async def test_a_total_is_told_when_asked_for(caller: Any) -> None:
     assert "total_count" not in await _page(caller, with_total_count="false", cursor=page["next_cursor"])
 
 
-@pytest.mark.parametrize(
-    ("query", "code", "parameter"),
+@each_case(
+    "query, code, parameter",
     [
         ({"count": 0}, "INVALID_PARAMETER", "count"),
         ({"count": 1_001}, "INVALID_PARAMETER", "count"),

@@ -6,9 +6,9 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
 from oauthlib.oauth1 import Client  # type: ignore[import-untyped]
 
+from tests.cases import each_case
 from tests.emulator.conftest import Caller, Opener, Reply
 from tests.emulator.endpoints.media_builder import media_keys
 
@@ -35,7 +35,7 @@ async def _make_campaign(caller: Caller) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize(("profile", "status"), [("x", 200), ("spec", 400)])
+@each_case("profile, status", [("x", 200), ("spec", 400)])
 async def test_parameters_of_writes_in_a_form(open_emulator: Opener, profile: str, status: int) -> None:
     """They are covered by the signature; without the profile the name is missing."""
     async with open_emulator(profile=profile) as caller:
@@ -50,8 +50,8 @@ async def test_a_form_is_no_document(open_emulator: Opener) -> None:
         assert (await _post_form(caller, caller.users, {"name": "people"})).status == 415
 
 
-@pytest.mark.parametrize(("profile", "status"), [("x", 200), ("spec", 400)])
-@pytest.mark.parametrize("text", ["True", "False"])
+@each_case("profile, status", [("x", 200), ("spec", 400)])
+@each_case("text", ["True", "False"])
 async def test_booleans_of_python(open_emulator: Opener, profile: str, status: int, text: str) -> None:
     """`True` and `False`; other words never are."""
     async with open_emulator(profile=profile) as caller:
@@ -73,14 +73,14 @@ async def test_a_record_that_is_sent_back(open_emulator: Opener) -> None:
         assert reply.body["data"][0]["name"] == "Summer"
 
 
-@pytest.mark.parametrize(("profile", "count"), [("x", 1), ("spec", 0)])
+@each_case("profile, count", [("x", 1), ("spec", 0)])
 async def test_a_first_funding_instrument(open_emulator: Opener, profile: str, count: int) -> None:
     """Examples of clients take the first that there is."""
     async with open_emulator(profile=profile) as caller:
         assert len((await caller.call("GET", caller.account + "/funding_instruments")).body["data"]) == count
 
 
-@pytest.mark.parametrize(("profile", "status"), [("x", 200), ("spec", 400)])
+@each_case("profile, status", [("x", 200), ("spec", 400)])
 async def test_a_card_comes_back_with_what_is_known_of_its_media(
     open_emulator: Opener, profile: str, status: int
 ) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions, serve
+from tests.cases import each_case
 from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
 
@@ -75,7 +76,7 @@ async def test_a_port_can_be_chosen_and_is_free_afterwards() -> None:
                 assert emulator.ads_url == f"http://127.0.0.1:{port}"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@each_case("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_it(number: signal.Signals) -> None:
     """`serve` announces itself when it answers, and returns at SIGTERM or SIGINT."""
     lines: list[str] = []
@@ -194,7 +195,7 @@ async def _raw(caller: Any, *pieces: bytes) -> bytes:
         await writer.wait_closed()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "rubbish",
     [
         b"\x00\x01\x02\r\n\r\n",
@@ -291,7 +292,7 @@ async def test_the_limit_of_a_body_is_exact(caller: Any, chunked: bool) -> None:
     assert len(await caller.log()) == 1
 
 
-@pytest.mark.parametrize(("encoding", "status"), [("identity", 200), ("gzip", 415), ("deflate", 415)])
+@each_case("encoding, status", [("identity", 200), ("gzip", 415), ("deflate", 415)])
 async def test_only_plain_bodies_are_taken(caller: Any, encoding: str, status: int) -> None:
     """A packed body is refused, not unpacked."""
     headers = {"Content-Type": "application/json", "Content-Encoding": encoding}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions, StateError
+from audiencekit.emulator.emulator_parts import Handlers
 from audiencekit.emulator.endpoints.audience_members import Span
-from audiencekit.emulator.handlers import Handlers
 from audiencekit.emulator.store import Clock, StateFile, Store
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.world import World

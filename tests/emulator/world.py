@@ -13,6 +13,7 @@ import aiohttp
 
 from audiencekit.api.catalogue import Endpoint
 from audiencekit.emulator import Emulator, EmulatorOptions
+from audiencekit.emulator.endpoints.accounts import Account
 from tests.emulator.conftest import START, Caller
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_instrument, make_line_item
 from tests.emulator.endpoints.conversation_cards_builder import make_image_card, make_video_card
@@ -181,3 +182,21 @@ def snapshot(caller: Any) -> bytes:
     for account in accounts:
         account["records"] = {kind: records for kind, records in account["records"].items() if records}
     return pickle.dumps((store.ids_made, accounts))
+
+
+def restore(caller: Any, taken: bytes) -> None:
+    """Put back what a snapshot holds."""
+    store = caller.emulator.store
+    store.ids_made, accounts = pickle.loads(taken)
+    store.accounts.clear()
+    store.accounts |= {account["id"]: Account(**account) for account in accounts}
+
+
+@asynccontextmanager
+async def left_as_it_was(world: World) -> AsyncIterator[World]:
+    """The same world, for a call that ends something or can be made once only."""
+    before = snapshot(world.caller)
+    try:
+        yield world
+    finally:
+        restore(world.caller, before)

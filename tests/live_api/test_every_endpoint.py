@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,10 +23,11 @@ from audiencekit.emulator.endpoints.activity import Event
 from audiencekit.errors import Unauthorized
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
+from tests.cases import each_case
 from tests.emulator.conftest import START
 from tests.emulator.test_body_rules import BODIES
 from tests.emulator.test_parameter_rules import complete
-from tests.emulator.world import World, open_world, snapshot
+from tests.emulator.world import World, left_as_it_was, open_world, snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -80,20 +80,10 @@ async def shared() -> AsyncIterator[World]:
         yield opened
 
 
-@asynccontextmanager
-async def _world_for(row: Endpoint, shared: World) -> AsyncIterator[World]:
-    """A fresh one for what changes something."""
-    if row.method == "GET":
-        yield shared
-        return
-    async with open_world() as fresh:
-        yield fresh
-
-
-@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ADS_ROWS])
+@each_case("row", ADS_ROWS)
 async def test_calls_reach_the_state_and_come_back(shared: World, row: Endpoint) -> None:
     """Calls that change the state are seen in it, calls that ask change nothing; both answer with the state."""
-    async with _world_for(row, shared) as world:
+    async with left_as_it_was(shared) as world:
         given = complete(world, row, *MORE.get(row.name, ()))
         await _prepare(world, row, given)
         before = snapshot(world.caller)
@@ -255,7 +245,7 @@ OTHERS: dict[str, Callable[[World, AdsClient], Awaitable[None]]] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@each_case("name", OTHERS)
 async def test_authorization_and_the_data_api_too(shared: World, name: str) -> None:
     """Each in its own way."""
     async with _connect(shared) as client:

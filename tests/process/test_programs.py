@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,11 @@ STARTS = {
     "shutil.which", "asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell", "pty.spawn",
 }  # fmt: skip
 STARTING_MODULES = {"webbrowser", "multiprocessing", "pty", "concurrent.futures.process"}
+# A file without any of these texts can hold none of the above: it is not parsed.
+HINT = re.compile(
+    r"subprocess|shutil|webbrowser|multiprocessing|concurrent|\bpty\b|from os import"
+    r"|os\.(?:system|popen|startfile|posix_spawn|fork|exec|spawn)"
+)
 
 
 def _planted(directory: Path, name: str) -> Path:
@@ -81,8 +87,8 @@ def test_all_programs_are_started_by_one_door() -> None:
     found = [
         f"{file.relative_to(ROOT)}:{node.lineno}"
         for file in ROOT.rglob("*.py")
-        if file != DOOR
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if file != DOOR and HINT.search(text := file.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
         if _starts(node)
     ]
     assert found == []
@@ -94,6 +100,7 @@ def test_all_programs_are_started_by_one_door() -> None:
 )
 def test_a_second_door_is_seen(line: str) -> None:
     """The test of the test."""
+    assert HINT.search(line)
     assert any(map(_starts, ast.walk(ast.parse(line))))
 
 
@@ -134,8 +141,7 @@ def test_the_environment_of_this_process_is_complete(monkeypatch: pytest.MonkeyP
     assert own_environment()["AUDIENCEKIT_KEY"] == "here"
 
 
-@pytest.mark.parametrize("begin", ["", "."])
-def test_a_planted_gpg_is_not_run(begin: str, tmp_path: Path) -> None:
+def test_a_planted_gpg_is_not_run(tmp_path: Path) -> None:
     """It would be asked to open the list, as the user whose agent is unlocked; the next one of PATH is."""
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -146,7 +152,7 @@ def test_a_planted_gpg_is_not_run(begin: str, tmp_path: Path) -> None:
     (tmp_path / "list.csv.gpg").write_bytes(message)
     done = subprocess.run(
         [sys.executable, "-m", "audiencekit", "check", "list.csv.gpg"],
-        env={**os.environ, "PATH": f"{begin}:{programs}:{os.environ['PATH']}", "PYTHONSAFEPATH": "1"},
+        env={**os.environ, "PATH": f":.:{programs}:{os.environ['PATH']}", "PYTHONSAFEPATH": "1"},
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode in (2, 3), done.stderr

@@ -8,16 +8,15 @@ from typing import Final
 
 from audiencekit.api.catalogue.endpoint import Section
 from audiencekit.api.catalogue.parameters import (
-    ACCOUNT_ID,
     COUNT,
     CURSOR,
+    LISTING,
     SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
     Q,
     currency,
     ids,
-    in_path,
     long,
     long_in_path,
     one_of,
@@ -26,25 +25,15 @@ from audiencekit.api.catalogue.parameters import (
     texts,
     time,
 )
-from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 from audiencekit.service_words import INDUSTRIES, PRODUCT_TYPES, SANDBOX_FEATURES
 
 _ACCOUNTS: Final = Section("accounts", part=1, section="4.1")
 
 ACCOUNTS: Final = (
     _ACCOUNTS.get(
-        "list_accounts",
-        "/12/accounts",
-        ids("account_ids"),
-        COUNT,
-        CURSOR,
-        Q,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        "list_accounts", "/12/accounts", ids("account_ids"), COUNT, CURSOR, Q, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT
     ),
-    _ACCOUNTS.get("get_account", "/12/accounts/{account_id}", ACCOUNT_ID, WITH_DELETED),
+    _ACCOUNTS.get("get_account", "/12/accounts/{account_id}", WITH_DELETED),
     _ACCOUNTS.post(
         "create_account",
         "/12/accounts",
@@ -53,25 +42,12 @@ ACCOUNTS: Final = (
             "every path but that of the list is said to name the account, which this one cannot: none is sent",
         ),
     ),
-    _ACCOUNTS.put(
-        "update_account", "/12/accounts/{account_id}", ACCOUNT_ID, text("name"), one_of("industry_type", *INDUSTRIES)
-    ),
-    _ACCOUNTS.delete("delete_account", "/12/accounts/{account_id}", ACCOUNT_ID, base="ads_sandbox_url"),
-    _ACCOUNTS.get(
-        "list_account_apps",
-        "/12/accounts/{account_id}/account_apps",
-        ACCOUNT_ID,
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
-    ),
+    _ACCOUNTS.put("update_account", "/12/accounts/{account_id}", text("name"), one_of("industry_type", *INDUSTRIES)),
+    _ACCOUNTS.delete("delete_account", "/12/accounts/{account_id}", base="ads_sandbox_url"),
+    _ACCOUNTS.get("list_account_apps", "/12/accounts/{account_id}/account_apps", *LISTING),
     _ACCOUNTS.get(
         "get_account_history",
         "/12/accounts/{account_id}/account_history",
-        ACCOUNT_ID,
         one_of(
             "entity_type",
             "CAMPAIGN",
@@ -92,7 +68,6 @@ ACCOUNTS: Final = (
     Section("tax", part=1, section="4.11").put(
         "update_tax_settings",
         "/12/accounts/{account_id}/tax_settings",
-        ACCOUNT_ID,
         text("client_address_street1", note="of the client, when the account is an agency's"),
         text("client_address_street2", note="of the client, when the account is an agency's"),
         text("address_name"),
@@ -108,35 +83,19 @@ ACCOUNTS: Final = (
 _USERS_ACCESS: Final = Section("users_access", part=1, section="4.9")
 
 USERS_ACCESS: Final = (
+    _USERS_ACCESS.get("get_authenticated_user_access", "/12/accounts/{account_id}/authenticated_user_access"),
     _USERS_ACCESS.get(
-        "get_authenticated_user_access", "/12/accounts/{account_id}/authenticated_user_access", ACCOUNT_ID
+        "list_promotable_users", "/12/accounts/{account_id}/promotable_users", ids("promotable_user_ids"), *LISTING
     ),
     _USERS_ACCESS.get(
-        "list_promotable_users",
-        "/12/accounts/{account_id}/promotable_users",
-        ACCOUNT_ID,
-        ids("promotable_user_ids"),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        "get_promotable_user", "/12/accounts/{account_id}/promotable_users/{promotable_user_id}", WITH_DELETED
     ),
     _USERS_ACCESS.get(
-        "get_promotable_user",
-        "/12/accounts/{account_id}/promotable_users/{promotable_user_id}",
-        ACCOUNT_ID,
-        in_path("promotable_user_id"),
-        WITH_DELETED,
-    ),
-    _USERS_ACCESS.get(
-        "get_user_settings", "/12/accounts/{account_id}/user_settings/{user_id}", ACCOUNT_ID, long_in_path("user_id")
+        "get_user_settings", "/12/accounts/{account_id}/user_settings/{user_id}", long_in_path("user_id")
     ),
     _USERS_ACCESS.put(
         "update_user_settings",
         "/12/accounts/{account_id}/user_settings/{user_id}",
-        ACCOUNT_ID,
         long_in_path("user_id"),
         text("notification_email"),
         text("contact_phone"),
@@ -154,14 +113,12 @@ FEATURES: Final = (
     _FEATURES.get(
         "list_features",
         "/12/accounts/{account_id}/features",
-        ACCOUNT_ID,
         some_of("feature_keys", "REACH_AND_FREQUENCY_ANALYTICS", "REACH_FREQUENCY_CAP", "WEBSITE_CLICKS_CPM_BILLING"),
         ambiguities=("WEBSITE_CLICKS_CPM_BILLING can be read but not set: each call takes its own list",),
     ),
     _FEATURES.post(
         "add_features",
         "/12/accounts/{account_id}/features",
-        ACCOUNT_ID,
         some_of(
             "feature_keys",
             *SANDBOX_FEATURES,
@@ -172,7 +129,6 @@ FEATURES: Final = (
     _FEATURES.delete(
         "remove_features",
         "/12/accounts/{account_id}/features",
-        ACCOUNT_ID,
         some_of(
             "feature_keys",
             *SANDBOX_FEATURES,
@@ -191,15 +147,12 @@ RECOMMENDATIONS: Final = (
     _RECOMMENDATIONS.get(
         "list_recommendations",
         "/5/accounts/{account_id}/recommendations",
-        ACCOUNT_ID,
         notes=("a closed beta",),
         ambiguities=_OLD_VERSION,
     ),
     _RECOMMENDATIONS.get(
         "get_recommendation",
         "/5/accounts/{account_id}/recommendations/{recommendation_id}",
-        ACCOUNT_ID,
-        in_path("recommendation_id"),
         notes=("a closed beta",),
         ambiguities=_OLD_VERSION,
     ),

@@ -4,12 +4,10 @@ sections 4.2 to 4.6).
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from audiencekit.api.catalogue.endpoint import USERS_WINDOW, Endpoint, Section
 from audiencekit.api.catalogue.parameters import (
-    ACCOUNT_ID,
     COUNT,
     CURSOR,
     SORT_BY,
@@ -21,7 +19,6 @@ from audiencekit.api.catalogue.parameters import (
     flag,
     hashes,
     ids,
-    in_path,
     json_object,
     one_of,
     text,
@@ -29,7 +26,6 @@ from audiencekit.api.catalogue.parameters import (
     whole,
 )
 from audiencekit.api.catalogue.rules import (
-    CURSOR_OR_TOTAL,
     ExactlyOneOf,
     LaterThan,
     NotIn,
@@ -50,7 +46,6 @@ CUSTOM_AUDIENCES: Final = (
     _CUSTOM_AUDIENCES.get(
         "list_custom_audiences",
         "/12/accounts/{account_id}/custom_audiences",
-        ACCOUNT_ID,
         COUNT,
         CURSOR,
         one_of("permission_scope", "OWNER", "SHARED", default="OWNER"),
@@ -59,19 +54,13 @@ CUSTOM_AUDIENCES: Final = (
         ids("custom_audience_ids"),
         WITH_DELETED,
         WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
     ),
     _CUSTOM_AUDIENCES.get(
-        "get_custom_audience",
-        "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}",
-        ACCOUNT_ID,
-        in_path("custom_audience_id"),
-        WITH_DELETED,
+        "get_custom_audience", "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}", WITH_DELETED
     ),
     _CUSTOM_AUDIENCES.post(
         "create_custom_audience",
         "/12/accounts/{account_id}/custom_audiences",
-        ACCOUNT_ID,
         text("name", required=True, note="new in the account"),
         text("description"),
         ambiguities=("status and code of a name in use are not stated: any refusal is passed on",),
@@ -79,21 +68,15 @@ CUSTOM_AUDIENCES: Final = (
     _CUSTOM_AUDIENCES.put(
         "update_custom_audience",
         "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}",
-        ACCOUNT_ID,
-        in_path("custom_audience_id"),
         text("name", note="new in the account"),
         text("description"),
     ),
     _CUSTOM_AUDIENCES.delete(
-        "delete_custom_audience",
-        "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}",
-        ACCOUNT_ID,
-        in_path("custom_audience_id"),
+        "delete_custom_audience", "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}"
     ),
     _CUSTOM_AUDIENCES.post(
         "batch_flexible_audiences",
         "/12/batch/accounts/{account_id}/custom_audiences",
-        ACCOUNT_ID,
         one_of("operation_type", "Create", "Update", "Delete", place="body", required=True, at=("item",)),
         json_object("params", place="body", required=True, at=("item",)),
         one_of("audience_type", "FLEXIBLE", "MOBILE_AUDIENCE", place="body", required=True, at=("params",)),
@@ -152,8 +135,6 @@ CUSTOM_AUDIENCES: Final = (
     _CUSTOM_AUDIENCES.get(
         "list_custom_audience_targeted",
         "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/targeted",
-        ACCOUNT_ID,
-        in_path("custom_audience_id"),
         flag("with_active", default=True, note="false: also line items that cannot be served"),
         CURSOR,
     ),
@@ -171,8 +152,6 @@ CUSTOM_AUDIENCE_USERS: Final = (
     Section("custom_audience_users", part=2, section="4.4").post(
         "add_custom_audience_users",
         "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/users",
-        ACCOUNT_ID,
-        in_path("custom_audience_id"),
         one_of("operation_type", "Update", "Delete", place="body", required=True, at=("item",)),
         json_object("params", place="body", required=True, at=("item",)),
         array("users", "object", place="body", required=True, at=("params",)),
@@ -206,42 +185,26 @@ def _endpoints(kind: str, version: int, section: str, ambiguities: tuple[str, ..
     """Return the endpoints of the permissions on one kind of audience."""
     path = f"/{version}/accounts/{{account_id}}/{kind}_audiences/{{{kind}_audience_id}}/permissions"
     group, permission_id = f"{kind}_audience_permissions", f"{kind}_audience_permission_id"
-    endpoint = partial(Endpoint, group=group, part=2, section=section, ambiguities=ambiguities)
-    audience = (ACCOUNT_ID, in_path(f"{kind}_audience_id"))
+    rows = Section(group, part=2, section=section, columns={"ambiguities": ambiguities})
     return (
-        endpoint(
-            name=f"list_{group}",
-            method="GET",
-            path=path,
-            parameters=(
-                *audience,
-                COUNT,
-                CURSOR,
-                ids("granted_account_ids"),
-                SORT_BY,
-                ids(f"{permission_id}s"),
-                WITH_TOTAL_COUNT,
-            ),
-            rules=(CURSOR_OR_TOTAL,),
+        rows.get(
+            f"list_{group}",
+            path,
+            COUNT,
+            CURSOR,
+            ids("granted_account_ids"),
+            SORT_BY,
+            ids(f"{permission_id}s"),
+            WITH_TOTAL_COUNT,
         ),
-        endpoint(
-            name=f"create_{kind}_audience_permission",
-            method="POST",
-            path=path,
-            parameters=(
-                *audience,
-                text("granted_account_id", required=True),
-                one_of("permission_level", *_LEVELS, required=True),
-            ),
+        rows.post(
+            f"create_{kind}_audience_permission",
+            path,
+            text("granted_account_id", required=True),
+            one_of("permission_level", *_LEVELS, required=True),
             notes=_SHARING,
         ),
-        endpoint(
-            name=f"delete_{kind}_audience_permission",
-            method="DELETE",
-            path=f"{path}/{{{permission_id}}}",
-            parameters=(*audience, in_path(permission_id)),
-            notes=_SHARING,
-        ),
+        rows.delete(f"delete_{kind}_audience_permission", f"{path}/{{{permission_id}}}", notes=_SHARING),
     )
 
 
@@ -255,28 +218,21 @@ DO_NOT_REACH: Final = (
     _DO_NOT_REACH.get(
         "list_do_not_reach_lists",
         "/12/accounts/{account_id}/do_not_reach_lists",
-        ACCOUNT_ID,
         WITH_DELETED,
         notes=("an account has one list at most",),
     ),
     _DO_NOT_REACH.post(
         "create_do_not_reach_list",
         "/12/accounts/{account_id}/do_not_reach_lists",
-        ACCOUNT_ID,
         text("description"),
         ambiguities=("what a second list of the account is answered with is not stated: any refusal is passed on",),
     ),
     _DO_NOT_REACH.delete(
-        "delete_do_not_reach_list",
-        "/12/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}",
-        ACCOUNT_ID,
-        in_path("do_not_reach_list_id"),
+        "delete_do_not_reach_list", "/12/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}"
     ),
     _DO_NOT_REACH.post(
         "batch_do_not_reach_users",
         "/12/batch/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}/users",
-        ACCOUNT_ID,
-        in_path("do_not_reach_list_id"),
         one_of("operation_type", "Update", "Delete", place="body", required=True, at=("item",)),
         json_object("params", place="body", required=True, at=("item",)),
         array("users", "object", place="body", required=True, at=("params",)),

@@ -9,10 +9,10 @@ from typing import Final
 from audiencekit.api.catalogue.endpoint import NAMED, Section
 from audiencekit.api.catalogue.managed_records import Managed
 from audiencekit.api.catalogue.parameters import (
-    ACCOUNT_ID,
     COUNT,
     CURSOR,
     IDENTIFIER,
+    LISTING,
     SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
@@ -20,7 +20,6 @@ from audiencekit.api.catalogue.parameters import (
     currency,
     flag,
     ids,
-    in_path,
     json_object,
     long,
     longs,
@@ -29,7 +28,7 @@ from audiencekit.api.catalogue.parameters import (
     texts,
     time,
 )
-from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, DaysBetween, ItemsTogether, NotAbove, OnlyIf, RequiredIn
+from audiencekit.api.catalogue.rules import DaysBetween, ItemsTogether, NotAbove, OnlyIf, RequiredIn
 from audiencekit.limits import MAX_CRITERIA_OPERATIONS, MAX_LIST_IDS, MAX_PROMOTED_TWEETS
 from audiencekit.service_words import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
 
@@ -136,26 +135,19 @@ FUNDING_INSTRUMENTS: Final = (
     _FUNDING_INSTRUMENTS.get(
         "list_funding_instruments",
         "/12/accounts/{account_id}/funding_instruments",
-        ACCOUNT_ID,
         COUNT,
         CURSOR,
         ids("funding_instrument_ids"),
         SORT_BY,
         WITH_DELETED,
         WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
     ),
     _FUNDING_INSTRUMENTS.get(
-        "get_funding_instrument",
-        "/12/accounts/{account_id}/funding_instruments/{funding_instrument_id}",
-        ACCOUNT_ID,
-        in_path("funding_instrument_id"),
-        WITH_DELETED,
+        "get_funding_instrument", "/12/accounts/{account_id}/funding_instruments/{funding_instrument_id}", WITH_DELETED
     ),
     _FUNDING_INSTRUMENTS.post(
         "create_funding_instrument",
         "/12/accounts/{account_id}/funding_instruments",
-        ACCOUNT_ID,
         currency("currency", required=True),
         time("start_time", required=True),
         one_of("type", *FUNDING_TYPES),
@@ -175,61 +167,32 @@ PROMOTED: Final = (
     _PROMOTED.get(
         "list_promoted_accounts",
         "/12/accounts/{account_id}/promoted_accounts",
-        ACCOUNT_ID,
         ids("line_item_ids"),
         ids("promoted_account_ids"),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        *LISTING,
     ),
     _PROMOTED.get(
-        "get_promoted_account",
-        "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}",
-        ACCOUNT_ID,
-        in_path("promoted_account_id"),
-        WITH_DELETED,
+        "get_promoted_account", "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}", WITH_DELETED
     ),
     _PROMOTED.post(
         "create_promoted_account",
         "/12/accounts/{account_id}/promoted_accounts",
-        ACCOUNT_ID,
         text("line_item_id", required=True),
         long("user_id", required=True),
         notes=("a person who is promoted already is left as is",),
     ),
-    _PROMOTED.delete(
-        "delete_promoted_account",
-        "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}",
-        ACCOUNT_ID,
-        in_path("promoted_account_id"),
-    ),
+    _PROMOTED.delete("delete_promoted_account", "/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}"),
     _PROMOTED.get(
         "list_promoted_tweets",
         "/12/accounts/{account_id}/promoted_tweets",
-        ACCOUNT_ID,
         ids("line_item_ids"),
         ids("promoted_tweet_ids"),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        *LISTING,
     ),
-    _PROMOTED.get(
-        "get_promoted_tweet",
-        "/12/accounts/{account_id}/promoted_tweets/{promoted_tweet_id}",
-        ACCOUNT_ID,
-        in_path("promoted_tweet_id"),
-        WITH_DELETED,
-    ),
+    _PROMOTED.get("get_promoted_tweet", "/12/accounts/{account_id}/promoted_tweets/{promoted_tweet_id}", WITH_DELETED),
     _PROMOTED.post(
         "create_promoted_tweets",
         "/12/accounts/{account_id}/promoted_tweets",
-        ACCOUNT_ID,
         text("line_item_id", required=True),
         longs("tweet_ids", max_items=MAX_PROMOTED_TWEETS, required=True),
         notes=(
@@ -240,42 +203,29 @@ PROMOTED: Final = (
     _PROMOTED.delete(
         "delete_promoted_tweet",
         "/12/accounts/{account_id}/promoted_tweets/{promoted_tweet_id}",
-        ACCOUNT_ID,
-        in_path("promoted_tweet_id"),
         notes=("the id is that of the promotion, not that of the tweet",),
     ),
     _PROMOTED.get(
         "list_scheduled_promoted_tweets",
         "/12/accounts/{account_id}/scheduled_promoted_tweets",
-        ACCOUNT_ID,
         ids("line_item_ids"),
         ids("scheduled_promoted_tweet_ids"),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        *LISTING,
     ),
     _PROMOTED.get(
         "get_scheduled_promoted_tweet",
         "/12/accounts/{account_id}/scheduled_promoted_tweets/{scheduled_promoted_tweet_id}",
-        ACCOUNT_ID,
-        in_path("scheduled_promoted_tweet_id"),
         WITH_DELETED,
     ),
     _PROMOTED.post(
         "create_scheduled_promoted_tweet",
         "/12/accounts/{account_id}/scheduled_promoted_tweets",
-        ACCOUNT_ID,
         text("line_item_id", required=True),
         long("scheduled_tweet_id", required=True),
     ),
     _PROMOTED.delete(
         "delete_scheduled_promoted_tweet",
         "/12/accounts/{account_id}/scheduled_promoted_tweets/{scheduled_promoted_tweet_id}",
-        ACCOUNT_ID,
-        in_path("scheduled_promoted_tweet_id"),
         ambiguities=("one place names the path scheduled_tweets: the one of the example is called",),
         notes=("the id is that of the promotion; works only before the scheduled time",),
     ),
@@ -288,7 +238,6 @@ TARGETING: Final = (
     Section("audience_estimate", part=1, section="4.3").post(
         "estimate_audience",
         "/12/accounts/{account_id}/audience_estimate",
-        ACCOUNT_ID,
         array("targeting_criteria", "object", place="body", required=True, at=("top",), note="one primary at least"),
         one_of(
             "operator_type",
@@ -309,15 +258,9 @@ TARGETING: Final = (
     _TARGETING.get(
         "list_targeting_criteria",
         "/12/accounts/{account_id}/targeting_criteria",
-        ACCOUNT_ID,
         ids("line_item_ids", required=True),
         ids("targeting_criterion_ids"),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        *LISTING,
         ambiguities=(
             "the usual parameters of lists are not named: ids of its own, sort_by, with_deleted and with_total_count",
         ),
@@ -325,7 +268,6 @@ TARGETING: Final = (
     _TARGETING.post(
         "create_targeting_criterion",
         "/12/accounts/{account_id}/targeting_criteria",
-        ACCOUNT_ID,
         text("line_item_id", required=True, pattern=IDENTIFIER),
         text("targeting_type", required=True, known=("CUSTOM_AUDIENCE", "IAB_CATEGORY", "LOCATION")),
         text("targeting_value", required=True, note="of an audience its id"),
@@ -337,7 +279,6 @@ TARGETING: Final = (
     _TARGETING.post(
         "batch_targeting_criteria",
         "/12/batch/accounts/{account_id}/targeting_criteria",
-        ACCOUNT_ID,
         one_of("operation_type", "Create", "Delete", place="body", required=True, at=("item",)),
         json_object("params", place="body", required=True, at=("item",), note="as for one criterion"),
         shown=False,
@@ -350,8 +291,6 @@ TARGETING: Final = (
     _TARGETING.delete(
         "delete_targeting_criterion",
         "/12/accounts/{account_id}/targeting_criteria/{targeting_criterion_id}",
-        ACCOUNT_ID,
-        in_path("targeting_criterion_id"),
         shown=False,
         ambiguities=(NAMED,),
     ),
@@ -365,28 +304,21 @@ CURATED_CATEGORIES: Final = (
     _CURATED_CATEGORIES_4_2.get(
         "list_curated_categories",
         "/12/accounts/{account_id}/curated_categories",
-        ACCOUNT_ID,
         texts("country_codes", required=True, max_items=MAX_LIST_IDS, pattern="[A-Z]{2}", note="ISO 3166-1"),
         CURSOR,
     ),
     _CURATED_CATEGORIES_4_2.get(
-        "get_curated_category",
-        "/12/accounts/{account_id}/curated_categories/{curated_category_id}",
-        ACCOUNT_ID,
-        in_path("curated_category_id"),
+        "get_curated_category", "/12/accounts/{account_id}/curated_categories/{curated_category_id}"
     ),
     _CURATED_CATEGORIES_4_6.post(
         "create_line_item_curated_category",
         "/12/accounts/{account_id}/line_item_curated_categories",
-        ACCOUNT_ID,
         text("curated_category_id", required=True),
         text("line_item_id", required=True),
     ),
     _CURATED_CATEGORIES_4_6.put(
         "update_line_item_curated_category",
         "/12/accounts/{account_id}/line_item_curated_categories/{line_item_curated_category_id}",
-        ACCOUNT_ID,
-        in_path("line_item_curated_category_id"),
         text("curated_category_id"),
         text("line_item_id"),
         ambiguities=("it is not clear whether one or both parameters are optional: both are",),
@@ -394,8 +326,6 @@ CURATED_CATEGORIES: Final = (
     _CURATED_CATEGORIES_4_6.delete(
         "delete_line_item_curated_category",
         "/12/accounts/{account_id}/line_item_curated_categories/{line_item_curated_category_id}",
-        ACCOUNT_ID,
-        in_path("line_item_curated_category_id"),
     ),
 )
 
@@ -406,27 +336,14 @@ TRACKING_TAGS: Final = (
     _TRACKING_TAGS.get(
         "list_tracking_tags",
         "/12/accounts/{account_id}/tracking_tags",
-        ACCOUNT_ID,
         ids("line_item_ids"),
         ids("tracking_tag_ids"),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        *LISTING,
     ),
-    _TRACKING_TAGS.get(
-        "get_tracking_tag",
-        "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}",
-        ACCOUNT_ID,
-        in_path("tracking_tag_id"),
-        WITH_DELETED,
-    ),
+    _TRACKING_TAGS.get("get_tracking_tag", "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}", WITH_DELETED),
     _TRACKING_TAGS.post(
         "create_tracking_tag",
         "/12/accounts/{account_id}/tracking_tags",
-        ACCOUNT_ID,
         text("line_item_id", required=True),
         one_of("tracking_tag_type", "IMPRESSION_TAG", "CLICK_TRACKER", required=True),
         text("tracking_tag_url", required=True),
@@ -434,16 +351,9 @@ TRACKING_TAGS: Final = (
     _TRACKING_TAGS.put(
         "update_tracking_tag",
         "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}",
-        ACCOUNT_ID,
-        in_path("tracking_tag_id"),
         text("tracking_tag_url", required=True),
     ),
-    _TRACKING_TAGS.delete(
-        "delete_tracking_tag",
-        "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}",
-        ACCOUNT_ID,
-        in_path("tracking_tag_id"),
-    ),
+    _TRACKING_TAGS.delete("delete_tracking_tag", "/12/accounts/{account_id}/tracking_tags/{tracking_tag_id}"),
 )
 
 

@@ -9,7 +9,6 @@ from typing import Final
 
 from audiencekit.api.catalogue.endpoint import Section
 from audiencekit.api.catalogue.parameters import (
-    ACCOUNT_ID,
     CARD_Q,
     COUNT,
     CURSOR,
@@ -24,14 +23,13 @@ from audiencekit.api.catalogue.parameters import (
     flag,
     hashtag,
     ids,
-    in_path,
     json_object,
     one_of,
     some_of,
     text,
     url,
 )
-from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, ExactlyOneOf, NotTogether, RequiredIf, RequiredUnless, Rule
+from audiencekit.api.catalogue.rules import ExactlyOneOf, NotTogether, RequiredIf, RequiredUnless, Rule
 from audiencekit.service_words import BUTTON_LABELS, CARD_TYPES
 
 _BY_ID: Final = ("the word all stands where other paths have the id: an id all is refused",)
@@ -42,7 +40,6 @@ CARDS: Final = (
     _CARDS.get(
         "list_cards",
         "/12/accounts/{account_id}/cards",
-        ACCOUNT_ID,
         some_of("card_types", *CARD_TYPES),
         ids("card_id"),
         card_uris(),
@@ -59,23 +56,13 @@ CARDS: Final = (
         notes=("only cards that came through create_card",),
     ),
     _CARDS.get(
-        "get_card",
-        "/12/accounts/{account_id}/cards/{card_id}",
-        ACCOUNT_ID,
-        card_in_path(),
-        WITH_DELETED,
-        ambiguities=_BY_ID,
+        "get_card", "/12/accounts/{account_id}/cards/{card_id}", card_in_path(), WITH_DELETED, ambiguities=_BY_ID
     ),
-    _CARDS.get(
-        "list_cards_by_uri", "/12/accounts/{account_id}/cards/all", ACCOUNT_ID, card_uris(required=True), WITH_DELETED
-    ),
-    _CARDS.get(
-        "get_card_from_all", "/12/accounts/{account_id}/cards/all/{card_id}", ACCOUNT_ID, card_in_path(), WITH_DELETED
-    ),
+    _CARDS.get("list_cards_by_uri", "/12/accounts/{account_id}/cards/all", card_uris(required=True), WITH_DELETED),
+    _CARDS.get("get_card_from_all", "/12/accounts/{account_id}/cards/all/{card_id}", card_in_path(), WITH_DELETED),
     _CARDS.post(
         "create_card",
         "/12/accounts/{account_id}/cards",
-        ACCOUNT_ID,
         text("name", place="body", required=True, max_length=80, at=("top",)),
         array("components", "object", place="body", required="conditional", at=("top",), note="in this order"),
         array(
@@ -92,7 +79,6 @@ CARDS: Final = (
     _CARDS.put(
         "update_card",
         "/12/accounts/{account_id}/cards/{card_id}",
-        ACCOUNT_ID,
         card_in_path(),
         text("name", place="body", max_length=80, at=("top",)),
         array("components", "object", place="body", at=("top",), note="in this order"),
@@ -102,7 +88,7 @@ CARDS: Final = (
         ambiguities=("whether components and slides may be sent together is not stated: one of them at most",),
         notes=("what is given takes the place of what is stored",),
     ),
-    _CARDS.delete("delete_card", "/12/accounts/{account_id}/cards/{card_id}", ACCOUNT_ID, card_in_path()),
+    _CARDS.delete("delete_card", "/12/accounts/{account_id}/cards/{card_id}", card_in_path()),
 )
 
 
@@ -188,16 +174,7 @@ _RULES: Final = (
     RequiredIf("third_cta_tweet", "third_cta"),
     RequiredIf("fourth_cta_tweet", "fourth_cta"),
 )
-_LIST_PARAMETERS: Final = (
-    ACCOUNT_ID,
-    ids("card_ids"),
-    COUNT,
-    CURSOR,
-    CARD_Q,
-    SORT_BY,
-    WITH_DELETED,
-    WITH_TOTAL_COUNT,
-)
+_LIST_PARAMETERS: Final = (ids("card_ids"), COUNT, CURSOR, CARD_Q, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT)
 _CREATED: Final = (
     "the length of the name is not stated here: that of other cards",
     "whether a hashtag is written with its # is not stated: with or without, and the # is not counted",
@@ -215,20 +192,14 @@ CONVERSATION_CARDS: Final = (
         "list_image_conversation_cards",
         "/12/accounts/{account_id}/cards/image_conversation",
         *_LIST_PARAMETERS,
-        rules=(CURSOR_OR_TOTAL,),
         ambiguities=_ID_OR_KIND,
     ),
     _CONVERSATION_CARDS.get(
-        "get_image_conversation_card",
-        "/12/accounts/{account_id}/cards/image_conversation/{card_id}",
-        ACCOUNT_ID,
-        in_path("card_id"),
-        WITH_DELETED,
+        "get_image_conversation_card", "/12/accounts/{account_id}/cards/image_conversation/{card_id}", WITH_DELETED
     ),
     _CONVERSATION_CARDS.post(
         "create_image_conversation_card",
         "/12/accounts/{account_id}/cards/image_conversation",
-        ACCOUNT_ID,
         *_WORDS,
         _UNLOCKED_WIDE,
         text("media_key", required=True, note=_IMAGE),
@@ -238,8 +209,6 @@ CONVERSATION_CARDS: Final = (
     _CONVERSATION_CARDS.put(
         "update_image_conversation_card",
         "/12/accounts/{account_id}/cards/image_conversation/{card_id}",
-        ACCOUNT_ID,
-        in_path("card_id"),
         *_CHANGED_WORDS,
         _UNLOCKED_WIDE,
         text("media_key", note=_IMAGE),
@@ -253,20 +222,14 @@ CONVERSATION_CARDS: Final = (
         "list_video_conversation_cards",
         "/12/accounts/{account_id}/cards/video_conversation",
         *_LIST_PARAMETERS,
-        rules=(CURSOR_OR_TOTAL,),
         ambiguities=_ID_OR_KIND,
     ),
     _CONVERSATION_CARDS.get(
-        "get_video_conversation_card",
-        "/12/accounts/{account_id}/cards/video_conversation/{card_id}",
-        ACCOUNT_ID,
-        in_path("card_id"),
-        WITH_DELETED,
+        "get_video_conversation_card", "/12/accounts/{account_id}/cards/video_conversation/{card_id}", WITH_DELETED
     ),
     _CONVERSATION_CARDS.post(
         "create_video_conversation_card",
         "/12/accounts/{account_id}/cards/video_conversation",
-        ACCOUNT_ID,
         *_WORDS,
         _UNLOCKED,
         text("media_key", required=True, note=_VIDEO),
@@ -278,8 +241,6 @@ CONVERSATION_CARDS: Final = (
     _CONVERSATION_CARDS.put(
         "update_video_conversation_card",
         "/12/accounts/{account_id}/cards/video_conversation/{card_id}",
-        ACCOUNT_ID,
-        in_path("card_id"),
         *_CHANGED_WORDS,
         _UNLOCKED,
         text("media_key", note=_VIDEO),
@@ -288,9 +249,6 @@ CONVERSATION_CARDS: Final = (
         ambiguities=_CHANGED,
     ),
     _CONVERSATION_CARDS.delete(
-        "delete_video_conversation_card",
-        "/12/accounts/{account_id}/cards/video_conversation/{card_id}",
-        ACCOUNT_ID,
-        in_path("card_id"),
+        "delete_video_conversation_card", "/12/accounts/{account_id}/cards/video_conversation/{card_id}"
     ),
 )

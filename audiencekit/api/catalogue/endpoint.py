@@ -4,8 +4,10 @@ ask for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.api.catalogue.parameters import (
@@ -23,8 +25,9 @@ from audiencekit.api.catalogue.parameters import (
     WITH_TOTAL_COUNT,
     Parameter,
     Type,
+    in_path,
 )
-from audiencekit.api.catalogue.rules import Rule
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, Rule
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
@@ -35,6 +38,7 @@ Auth: TypeAlias = Literal["user", "app", "basic", "bearer"]
 # `pairs` and `credential` hold secrets; a `page` is for a browser; a `stream` is one object a line.
 AnswerForm: TypeAlias = Literal["json", "v2", "pairs", "credential", "page", "stream"]
 
+_VARIABLE: Final = re.compile(r"{(\w+)}")
 VERSION: Final = "12"  # the version segment that most paths are written with; the older ones keep theirs
 
 
@@ -125,11 +129,16 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A group of endpoints that one section of the specification shows: it makes their rows."""
+    """A group of endpoints that one section of the specification shows: it makes their rows.
+
+    A variable of the path is an id, unless the row says otherwise. `columns` are fields of an `Endpoint` that its rows
+    share.
+    """
 
     group: str
     part: int = field(kw_only=True)
     section: str = field(kw_only=True)
+    columns: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), kw_only=True)
 
     def get(self, name: str, path: str, *parameters: Parameter, **columns: Any) -> Endpoint:
         """The row of a GET; `columns` are the other fields of an `Endpoint`."""
@@ -150,6 +159,9 @@ class Section:
     def _row(
         self, name: str, method: Method, path: str, parameters: tuple[Parameter, ...], columns: dict[str, Any]
     ) -> Endpoint:
+        said = {parameter.name for parameter in parameters if parameter.place == "path"}
+        ids = (in_path(variable) for variable in _VARIABLE.findall(path) if variable not in said)
+        has_total = CURSOR in parameters and WITH_TOTAL_COUNT in parameters
         return Endpoint(
             name=name,
             group=self.group,
@@ -157,8 +169,8 @@ class Section:
             path=path,
             part=self.part,
             section=self.section,
-            parameters=parameters,
-            **columns,
+            parameters=(*ids, *parameters),
+            **{"rules": (CURSOR_OR_TOTAL,) if has_total else (), **self.columns, **columns},
         )
 
 

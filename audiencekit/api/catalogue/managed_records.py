@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from audiencekit.api.catalogue.endpoint import Endpoint, Method
+from audiencekit.api.catalogue.endpoint import Endpoint, Section
 from audiencekit.api.catalogue.parameters import (
-    ACCOUNT_ID,
     COUNT,
     CURSOR,
     SORT_BY,
@@ -17,11 +16,10 @@ from audiencekit.api.catalogue.parameters import (
     Q,
     flag,
     ids,
-    in_path,
     json_object,
     one_of,
 )
-from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIn
+from audiencekit.api.catalogue.rules import RequiredIn
 from audiencekit.limits import MAX_CAMPAIGN_OPERATIONS
 
 
@@ -42,7 +40,9 @@ class Managed:
 
     def list(self, *filters: Parameter) -> Endpoint:
         """Return the row that lists them; `filters` are its own, besides those of every list."""
-        parameters = (
+        return self._rows.get(
+            f"list_{self.plural}",
+            self._all,
             ids(f"{self.id_name}s"),
             COUNT,
             CURSOR,
@@ -53,29 +53,28 @@ class Managed:
             flag("with_draft", default=False),
             WITH_TOTAL_COUNT,
         )
-        return self.row(f"list_{self.plural}", "GET", *parameters, rules=(CURSOR_OR_TOTAL,))
 
     def get(self) -> Endpoint:
         """Return the row that shows one."""
-        return self.row(f"get_{self.singular}", "GET", in_path(self.id_name), WITH_DELETED)
+        return self._rows.get(f"get_{self.singular}", self._one, WITH_DELETED)
 
     def create(self, *parameters: Parameter, **columns: Any) -> Endpoint:
         """Return the row that makes one."""
-        return self.row(f"create_{self.singular}", "POST", *parameters, **columns)
+        return self._rows.post(f"create_{self.singular}", self._all, *parameters, **columns)
 
     def update(self, *parameters: Parameter, **columns: Any) -> Endpoint:
         """Return the row that changes one."""
-        return self.row(f"update_{self.singular}", "PUT", in_path(self.id_name), *parameters, **columns)
+        return self._rows.put(f"update_{self.singular}", self._one, *parameters, **columns)
 
     def delete(self) -> Endpoint:
         """Return the row that deletes one."""
-        return self.row(f"delete_{self.singular}", "DELETE", in_path(self.id_name))
+        return self._rows.delete(f"delete_{self.singular}", self._one)
 
     def batch(self, **columns: Any) -> Endpoint:
         """Return the row that makes, changes and deletes several."""
-        return self.row(
+        return self._rows.post(
             f"batch_{self.plural}",
-            "POST",
+            f"/12/batch/accounts/{{account_id}}/{self.plural}",
             one_of("operation_type", "Create", "Delete", "Update", place="body", required=True, at=("item",)),
             json_object(
                 "params",
@@ -84,7 +83,6 @@ class Managed:
                 at=("item",),
                 note=f"as for one {self.singular.replace('_', ' ')}",
             ),
-            path=f"/12/batch/accounts/{{account_id}}/{self.plural}",
             body="json_array_of_operations",
             operations=MAX_CAMPAIGN_OPERATIONS,
             rules=(
@@ -95,14 +93,15 @@ class Managed:
             **columns,
         )
 
-    def row(self, name: str, method: Method, *parameters: Parameter, **columns: Any) -> Endpoint:
-        """Return a row of this kind. Without `path` it is that of the list, or of one where its id is a parameter."""
-        is_of_one = any(each.name == self.id_name and each.place == "path" for each in parameters)
-        path = f"/12/accounts/{{account_id}}/{self.plural}" + (f"/{{{self.id_name}}}" if is_of_one else "")
-        common = {"path": path, "group": self.plural, "part": 1, "section": self.section, "shown": self.shown}
-        return Endpoint(
-            name=name,
-            method=method,
-            parameters=(ACCOUNT_ID, *parameters),
-            **{**common, "ambiguities": self.ambiguities, **columns},
-        )
+    @property
+    def _all(self) -> str:
+        return f"/12/accounts/{{account_id}}/{self.plural}"
+
+    @property
+    def _one(self) -> str:
+        return f"{self._all}/{{{self.id_name}}}"
+
+    @property
+    def _rows(self) -> Section:
+        columns = {"shown": self.shown, "ambiguities": self.ambiguities}
+        return Section(self.plural, part=1, section=self.section, columns=columns)

@@ -216,3 +216,4 @@ Q: Final = text("q", min_length=1, max_length=MAX_QUERY_LENGTH)
 CARD_Q: Final = text("q", min_length=1, max_length=80)  # specification part 2, sections 4.7 and 4.8
 WITH_DELETED: Final = flag("with_deleted", default=False)
 WITH_TOTAL_COUNT: Final = flag("with_total_count", default=False)
+LISTING: Final = (COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT)

@@ -8,17 +8,14 @@ from typing import Final
 
 from audiencekit.api.catalogue.endpoint import NAMED, Section
 from audiencekit.api.catalogue.parameters import (
-    ACCOUNT_ID,
     CARD_URI,
     COUNT,
     CURSOR,
+    LISTING,
     SHORT_COUNT,
-    SORT_BY,
     WITH_DELETED,
-    WITH_TOTAL_COUNT,
     flag,
     ids,
-    in_path,
     long,
     long_in_path,
     longs,
@@ -29,7 +26,7 @@ from audiencekit.api.catalogue.parameters import (
     time,
     url,
 )
-from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, MediaTogether, RequiredUnless
+from audiencekit.api.catalogue.rules import MediaTogether, RequiredUnless
 from audiencekit.limits import MAX_LIST_IDS, MAX_TWEET_MEDIA, MAX_TWEET_TEXT
 from audiencekit.service_words import CREATIVE_TYPES
 
@@ -41,14 +38,12 @@ TWEETS: Final = (
     Section("tweet_previews", part=2, section="4.9").get(
         "list_tweet_previews",
         "/12/accounts/{account_id}/tweet_previews",
-        ACCOUNT_ID,
         longs("tweet_ids", max_items=MAX_LIST_IDS, required=True),
         one_of("tweet_type", "DRAFT", "PUBLISHED", "SCHEDULED", required=True, note="of all the ids"),
     ),
     _TWEETS.get(
         "list_tweets",
         "/12/accounts/{account_id}/tweets",
-        ACCOUNT_ID,
         one_of("tweet_type", required=True),
         COUNT,
         CURSOR,
@@ -63,7 +58,6 @@ TWEETS: Final = (
     _TWEETS.post(
         "create_tweet",
         "/12/accounts/{account_id}/tweet",
-        ACCOUNT_ID,
         long("as_user_id", required=True),
         text("text", required="conditional", max_length=MAX_TWEET_TEXT),
         text("card_uri", pattern=CARD_URI),
@@ -97,7 +91,6 @@ TWEETS: Final = (
     _TWEETS.put(
         "update_tweet_name",
         "/12/accounts/{account_id}/tweets/{tweet_id}/name",
-        ACCOUNT_ID,
         long_in_path("tweet_id"),
         text("name", max_length=80),
         ambiguities=("name is not called required: it may be left out",),
@@ -112,21 +105,16 @@ DRAFT_TWEETS: Final = (
     _DRAFT_TWEETS.get(
         "list_draft_tweets",
         "/12/accounts/{account_id}/draft_tweets",
-        ACCOUNT_ID,
         SHORT_COUNT,
         CURSOR,
         long("user_id", default="the FULL promotable user of the account"),
     ),
     _DRAFT_TWEETS.get(
-        "get_draft_tweet",
-        "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}",
-        ACCOUNT_ID,
-        long_in_path("draft_tweet_id"),
+        "get_draft_tweet", "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}", long_in_path("draft_tweet_id")
     ),
     _DRAFT_TWEETS.post(
         "create_draft_tweet",
         "/12/accounts/{account_id}/draft_tweets",
-        ACCOUNT_ID,
         long("as_user_id", required=True),
         text("text", required="conditional", max_length=MAX_TWEET_TEXT),
         text("card_uri", pattern=CARD_URI),
@@ -145,7 +133,6 @@ DRAFT_TWEETS: Final = (
     _DRAFT_TWEETS.put(
         "update_draft_tweet",
         "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}",
-        ACCOUNT_ID,
         long_in_path("draft_tweet_id"),
         text("card_uri", pattern=CARD_URI, removable=True),
         texts("media_keys", max_items=MAX_TWEET_MEDIA, removable=True),
@@ -155,15 +142,11 @@ DRAFT_TWEETS: Final = (
         rules=(MediaTogether("media_keys"),),
     ),
     _DRAFT_TWEETS.delete(
-        "delete_draft_tweet",
-        "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}",
-        ACCOUNT_ID,
-        long_in_path("draft_tweet_id"),
+        "delete_draft_tweet", "/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}", long_in_path("draft_tweet_id")
     ),
     _DRAFT_TWEETS.post(
         "preview_draft_tweet",
         "/12/accounts/{account_id}/draft_tweets/preview/{draft_tweet_id}",
-        ACCOUNT_ID,
         long_in_path("draft_tweet_id"),
         ambiguities=("the word preview stands where other paths have the id: an id is a number, so none is confused",),
         notes=("the devices of the person who calls get a notification; no one else sees the preview",),
@@ -171,7 +154,6 @@ DRAFT_TWEETS: Final = (
     _SCHEDULED_TWEETS.put(
         "update_scheduled_tweet",
         "/12/accounts/{account_id}/scheduled_tweets/{scheduled_tweet_id}",
-        ACCOUNT_ID,
         long_in_path("scheduled_tweet_id"),
         flag("nullcast"),
         time("scheduled_at"),
@@ -185,13 +167,11 @@ DRAFT_TWEETS: Final = (
     _SCHEDULED_TWEETS.delete(
         "delete_scheduled_tweet",
         "/12/accounts/{account_id}/scheduled_tweets/{scheduled_tweet_id}",
-        ACCOUNT_ID,
         long_in_path("scheduled_tweet_id"),
     ),
     _SCHEDULED_TWEETS.get(
         "list_scheduled_tweets",
         "/12/accounts/{account_id}/scheduled_tweets",
-        ACCOUNT_ID,
         SHORT_COUNT,
         CURSOR,
         long("user_id"),
@@ -201,7 +181,6 @@ DRAFT_TWEETS: Final = (
     _SCHEDULED_TWEETS.get(
         "get_scheduled_tweet",
         "/12/accounts/{account_id}/scheduled_tweets/{scheduled_tweet_id}",
-        ACCOUNT_ID,
         long_in_path("scheduled_tweet_id"),
         shown=False,
         ambiguities=(NAMED,),
@@ -209,7 +188,6 @@ DRAFT_TWEETS: Final = (
     _SCHEDULED_TWEETS.post(
         "create_scheduled_tweet",
         "/12/accounts/{account_id}/scheduled_tweets",
-        ACCOUNT_ID,
         time("scheduled_at", required=True, note="a minute, at most a year ahead"),
         long("as_user_id", required=True),
         text("text", required="conditional", max_length=MAX_TWEET_TEXT),
@@ -230,29 +208,12 @@ ACCOUNT_MEDIA: Final = (
     _ACCOUNT_MEDIA.get(
         "list_account_media",
         "/12/accounts/{account_id}/account_media",
-        ACCOUNT_ID,
         ids("account_media_ids"),
         some_of("creative_types", *CREATIVE_TYPES),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        *LISTING,
     ),
-    _ACCOUNT_MEDIA.get(
-        "get_account_media",
-        "/12/accounts/{account_id}/account_media/{account_media_id}",
-        ACCOUNT_ID,
-        in_path("account_media_id"),
-        WITH_DELETED,
-    ),
-    _ACCOUNT_MEDIA.delete(
-        "delete_account_media",
-        "/12/accounts/{account_id}/account_media/{account_media_id}",
-        ACCOUNT_ID,
-        in_path("account_media_id"),
-    ),
+    _ACCOUNT_MEDIA.get("get_account_media", "/12/accounts/{account_id}/account_media/{account_media_id}", WITH_DELETED),
+    _ACCOUNT_MEDIA.delete("delete_account_media", "/12/accounts/{account_id}/account_media/{account_media_id}"),
 )
 
 
@@ -262,28 +223,17 @@ MEDIA_CREATIVES: Final = (
     _MEDIA_CREATIVES.get(
         "list_media_creatives",
         "/12/accounts/{account_id}/media_creatives",
-        ACCOUNT_ID,
         text("campaign_id"),
         ids("line_item_ids"),
         ids("media_creative_ids"),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-        rules=(CURSOR_OR_TOTAL,),
+        *LISTING,
     ),
     _MEDIA_CREATIVES.get(
-        "get_media_creative",
-        "/12/accounts/{account_id}/media_creatives/{media_creative_id}",
-        ACCOUNT_ID,
-        in_path("media_creative_id"),
-        WITH_DELETED,
+        "get_media_creative", "/12/accounts/{account_id}/media_creatives/{media_creative_id}", WITH_DELETED
     ),
     _MEDIA_CREATIVES.post(
         "create_media_creative",
         "/12/accounts/{account_id}/media_creatives",
-        ACCOUNT_ID,
         text("account_media_id", required=True),
         text("line_item_id", required=True),
         url(
@@ -293,10 +243,5 @@ MEDIA_CREATIVES: Final = (
         ),
         ambiguities=("the objective of the line item is not seen here: landing_url may be left out",),
     ),
-    _MEDIA_CREATIVES.delete(
-        "delete_media_creative",
-        "/12/accounts/{account_id}/media_creatives/{media_creative_id}",
-        ACCOUNT_ID,
-        in_path("media_creative_id"),
-    ),
+    _MEDIA_CREATIVES.delete("delete_media_creative", "/12/accounts/{account_id}/media_creatives/{media_creative_id}"),
 )

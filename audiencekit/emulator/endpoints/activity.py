@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
-from audiencekit.emulator.answers import RefusalError, format_time, refuse_problem
-from audiencekit.emulator.authentication import Pair
+from audiencekit.emulator.answers import Answer, format_time
+from audiencekit.emulator.bodies import parse_json
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.endpoints.data_api import Query, invalid
 
-# --- Events of users, subscriptions to them, and the streams that deliver them (specification part 0, section 6) ---
-#
-# The specification does not show the form of subscriptions and events. Here it is the plainest that carries what the
-# specification states. A subscription without a user is for the user of the application; one without a type is for all
-# types.
+# --- Events, subscriptions, and the streams that deliver them ---
 
 # The direction of those that have one: what another person does is received.
 EVENT_TYPES: Final[Mapping[str, str | None]] = {
@@ -173,81 +171,74 @@ class Stream:
             self._change.set_result(None)
 
 
-# --- Fields and expansions: what a caller wants to see (specification part 0, sections 2.3 to 2.6 and 4.8) ---
+# --- `POST /2/activity/subscriptions` and `GET /2/activity/stream` (specification part 0, sections 6 and 8) ---
 #
-# The specification's lists of fields and expansions are not complete, so any name is taken, and one that is not known
-# here adds nothing; but `source` is stated as removed. Two expansions are known besides the stated one: of the author,
-# and of a tweet that was posted again.
+# Where the filters stand and what they are called is not stated but for `direction`: they are taken from the query or,
+# as the public service does, from a JSON object with the person, keyword and direction under `filter`.
 
-MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "author_id", "referenced_tweets.id"
-
-
-@dataclass(frozen=True, slots=True)
-class FieldSelection:
-    """The fields of each kind of object, with the default ones, and the expansions."""
-
-    tweet: frozenset[str]
-    media: frozenset[str]
-    user: frozenset[str]
-    expansions: frozenset[str]
+_NAMES: Final = ("event_type", "user_id", "keyword", "direction")
+_USER_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
+_BACKFILL_MINUTES: Final = ("1", "2", "3", "4", "5")
 
 
-def read_selection(query: Query) -> FieldSelection:
-    """Return the fields that a query requests. Raises RefusalError (400) for an unknown or removed name."""
-    selection = FieldSelection(
-        tweet=frozenset({"id", "text", *query.words("tweet.fields", removed=("source",))}),
-        media=frozenset({"media_key", "type", *query.words("media.fields")}),
-        user=frozenset({"id", "name", "username", *query.words("user.fields")}),
-        expansions=frozenset(query.words("expansions")),
-    )
-    for name in ("poll.fields", "place.fields"):
-        query.words(name)
-    return selection
+def subscribe(call: Call) -> Answer:
+    """Return a new subscription, with its number."""
+    query = Query(call.query)
+    given = {name: query.text(name) for name in _NAMES}
+    query.finish()
+    given |= _read_body(call)
+    if given["event_type"] not in (None, *EVENT_TYPES):
+        raise invalid(f"Expected one of {', '.join(EVENT_TYPES)} for [event_type]")
+    if given["direction"] not in (None, *DIRECTIONS):
+        raise invalid(f"Expected one of {', '.join(DIRECTIONS)} for [direction]")
+    user_id = given.pop("user_id")
+    if user_id is None:
+        user_id = call.store.origin.user_id
+    if not _USER_ID.fullmatch(user_id):
+        raise invalid("Expected 1 to 19 digits for [user_id]")
+    if given["keyword"] == "":
+        raise invalid("Expected a text for [keyword]")
+    subscription = Subscription(user_id, **given)
+    call.store.activity.subscriptions.append(subscription)
+    shown = {
+        "subscription_id": call.store.make_long_id(call.now),
+        "event_type": subscription.event_type,
+        "filter": {name: getattr(subscription, name) for name in _NAMES[1:] if getattr(subscription, name)},
+        "created_at": format_time(call.now),
+    }
+    return Answer(200, orjson.dumps({"data": shown}))
 
 
-def choose(document: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:
-    """Return the selected fields that a document has."""
-    return {name: value for name, value in document.items() if name in fields and value is not None}
+def open_stream(call: Call) -> Answer:
+    """Return events as they happen, one JSON object a line, after those of the last `backfill_minutes`."""
+    query = Query(call.query)
+    minutes = query.text("backfill_minutes")
+    query.finish()
+    if minutes not in (None, *_BACKFILL_MINUTES):
+        raise invalid("Expected a whole number from 1 to 5 for the query parameter [backfill_minutes]")
+    since = float("inf") if minutes is None else call.now - 60 * int(minutes)
+    return Answer(200, b"", feed=call.store.activity.open_stream(since))
 
 
-# --- Queries of the data API, whose refusals are problems (specification part 0, sections 2.2 and 4.8) ---
+def _read_body(call: Call) -> dict[str, str]:
+    if not call.body:
+        return {}
+    try:
+        document = parse_json(call.body)
+    except ValueError:
+        raise invalid("The body is not valid JSON, or repeats a key") from None
+    members = _flatten(document)
+    for name, text in members.items():
+        if name not in _NAMES or not isinstance(text, str) or not text:
+            raise invalid("Expected event_type and filter, and user_id, keyword and direction in filter, as texts")
+    return members
 
-_WORD: Final = re.compile(r"[a-z0-9_.]+", re.ASCII)
 
-
-def invalid(detail: str) -> RefusalError:
-    """Return a 400: the request cannot be read."""
-    kind = "https://api.x.com/2/problems/invalid-request"
-    return refuse_problem(400, "Invalid Request", detail, kind)
-
-
-class Query:
-    """The query of a call, read one parameter at a time. Every fault raises RefusalError (400)."""
-
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._unread: dict[str, str] = {}
-        for raw_name, raw_text in pairs:
-            name, text = raw_name.decode("utf-8", "replace"), raw_text.decode("utf-8", "replace")
-            if name in self._unread:
-                raise invalid(f"The query parameter [{name}] is given more than once")
-            self._unread[name] = text
-
-    def text(self, name: str) -> str | None:
-        """Return a parameter as received; None if it is not given."""
-        return self._unread.pop(name, None)
-
-    def words(self, name: str, removed: Collection[str] = ()) -> list[str]:
-        """Return a comma-separated list without any of `removed`; empty if it is not given."""
-        given = self.text(name)
-        if given is None:
-            return []
-        listed = given.split(",")
-        for word in listed:
-            if not _WORD.fullmatch(word) or word in removed:
-                raise invalid(f"The query parameter [{name}] has a value that is none of its own")
-        return listed
-
-    def finish(self) -> None:
-        """Refuse parameters that were not read."""
-        for name in self._unread:
-            raise invalid(f"The query parameter [{name}] is not one of this endpoint")
+def _flatten(document: object) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise invalid("Expected a JSON object")
+    members = dict(document)
+    inner = members.pop("filter", {})
+    if not isinstance(inner, dict) or inner.keys() & members.keys():
+        raise invalid("Expected a JSON object for filter")
+    return members | inner

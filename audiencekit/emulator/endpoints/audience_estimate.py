@@ -15,13 +15,6 @@ from audiencekit.emulator.answers import Answer, Problem, problem, success
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.audience_users import missing, unknown
 from audiencekit.emulator.parameters import read_document
-from audiencekit.emulator.routing import WRITES, Route
-
-# --- `POST …/audience_estimate`: how many people some targeting criteria would reach (specification part 1, section
-# 4.3) ---
-#
-# The specification names no primary criteria. Here a criterion is primary unless it only narrows the people that others
-# reach. A custom audience reaches as many people as its last count; the number for another value follows from the seed.
 
 _PEOPLE: Final = 400_000_000
 _SPREAD: Final = 0.05  # of the size, to either side
@@ -112,8 +105,3 @@ def _people(call: Call, targeting_type: str, targeting_value: str) -> int:
         audience = call.account.audiences[targeting_value]
         return 0 if audience.deleted else audience.processing.size or 0
     return random.Random(f"{call.options.seed} {targeting_type} {targeting_value}").randrange(10_000, 50_000_000)
-
-
-# --- The endpoint of audience estimates ---
-
-ROUTES: Final = (Route("POST", "/accounts/:account_id/audience_estimate", estimate_audience, WRITES, reads=True),)

@@ -12,10 +12,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-# --- The fields of a user entry, and the keys that their values make (specification part 2, section 4.4) ---
-#
-# A key is a field and one value, as bytes: a tag and 32 bytes of digest; or, for the one field that is not hashed, a
-# tag, the length of the text in 4 bytes, and the text. A key set is its keys, sorted, end to end.
+# --- Fields, keys and key sets ---
 
 # The field that is not hashed has the lowest tag, so that a key set shows by its first byte whether it has one.
 PARTNER_USER_ID, EMAIL, DEVICE_ID, HANDLE, PLATFORM_ID, PHONE_NUMBER = (bytes((tag,)) for tag in range(1, 7))

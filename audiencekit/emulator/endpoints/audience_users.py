@@ -7,20 +7,21 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise, repeat
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from audiencekit.emulator.answers import Answer, Problem, add_months, parse_time, problem, refuse, refuse_items, success
 from audiencekit.emulator.bodies import collector_paused
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import Account
+from audiencekit.emulator.endpoints.accounts import Account
 from audiencekit.emulator.endpoints.audience_members import FIELDS, PARTNER_USER_ID, Span, make_key, make_key_set
-from audiencekit.emulator.endpoints.custom_audience_calls import find_audience
-from audiencekit.emulator.endpoints.custom_audiences import Audience
-from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
+from audiencekit.emulator.endpoints.custom_audiences import Audience, find_audience
 from audiencekit.emulator.parameters import check_body, read_document
 from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS, SHA256_HEX_LENGTH
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.endpoints.do_not_reach import DoNotReachList
 
 # --- `POST …/custom_audiences/:custom_audience_id/users`: all of a request is applied, or nothing of it
 # (specification part 2, section 4.4) ---

@@ -1,4 +1,6 @@
-"""Campaigns, line items, funding instruments and targeting criteria, alone and in batches."""
+"""Campaigns, line items, funding instruments and targeting criteria, alone and in batches (specification part 1,
+sections 4.4 to 4.6 and 4.11).
+"""
 
 from __future__ import annotations
 
@@ -18,30 +20,69 @@ from audiencekit.emulator.answers import (
     success,
     success_of_items,
 )
-from audiencekit.emulator.calls import Address, Call
-from audiencekit.emulator.endpoints.account_records import (
-    CPM_BILLING,
-    CRITERIA_OF_FEATURES,
-    OBJECTIVES_OF_FEATURES,
-    Account,
-)
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.endpoints.accounts import CPM_BILLING, CRITERIA_OF_FEATURES, OBJECTIVES_OF_FEATURES, Account
 from audiencekit.emulator.endpoints.audience_users import check_array, echo_item, item_problems, missing
-from audiencekit.emulator.endpoints.campaign_records import (
-    CAMPAIGNS,
-    FUNDING_INSTRUMENTS,
-    LINE_ITEMS,
-    TARGETING_CRITERIA,
-    show_campaign,
-    show_funding_instrument,
-)
-from audiencekit.emulator.endpoints.categories import CONTENT_IAB_CATEGORIES, are_business_categories
-from audiencekit.emulator.endpoints.custom_audience_calls import find_audience
+from audiencekit.emulator.endpoints.custom_audiences import find_audience
+from audiencekit.emulator.endpoints.reference import CONTENT_IAB_CATEGORIES, are_business_categories
 from audiencekit.emulator.paging import Listing, read_list_query
-from audiencekit.emulator.parameters import MAX_LONG, Parameters, read_document
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
+from audiencekit.emulator.parameters import Parameters, read_document
+from audiencekit.emulator.resources import Record, Resource
+from audiencekit.limits import MAX_CAMPAIGN_OPERATIONS, MAX_CRITERIA_OPERATIONS, MAX_PLATFORM_ID
 from audiencekit.service_words import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
+
+# --- The kinds funding instrument, campaign, line item and targeting criterion, and how each is shown ---
+
+_NAMED: Final = Listing(sortable=("name", "created_at", "updated_at", "deleted"))
+
+
+def show_campaign(record: Record) -> dict[str, Any]:
+    """Return a campaign, with the fields that follow from its state."""
+    is_active = record.fields["entity_status"] == "ACTIVE"
+    return {
+        **record.document(),
+        "servable": None if record.deleted else is_active,
+        "effective_status": "RUNNING" if is_active or record.deleted else "UNKNOWN",
+        "reasons_not_servable": [] if is_active or record.deleted else ["PAUSED_BY_ADVERTISER"],
+    }
+
+
+def show_funding_instrument(record: Record) -> dict[str, Any]:
+    """Return a funding instrument, with the fields that follow from its state."""
+    reasons = ["DELETED"] if record.deleted else []
+    return {**record.document(), "able_to_fund": not record.deleted, "reasons_not_able_to_fund": reasons}
+
+
+FUNDING_INSTRUMENTS: Final = Resource(
+    kind="funding_instruments",
+    noun="Funding Instrument",
+    id_name="funding_instrument_id",
+    show=show_funding_instrument,
+)
+CAMPAIGNS: Final = Resource(
+    kind="campaigns",
+    noun="Campaign",
+    id_name="campaign_id",
+    filters=("funding_instrument_ids",),
+    listing=_NAMED,
+    has_q=True,
+    show=show_campaign,
+)
+LINE_ITEMS: Final = Resource(
+    kind="line_items",
+    noun="Line Item",
+    id_name="line_item_id",
+    filters=("campaign_ids", "funding_instrument_ids"),
+    listing=_NAMED,
+    has_q=True,
+)
+TARGETING_CRITERIA: Final = Resource(
+    kind="targeting_criteria",
+    noun="Targeting Criterion",
+    id_name="targeting_criterion_id",
+    filters=("line_item_ids",),
+)
+
 
 # --- Line items of campaigns ---
 #
@@ -52,19 +93,6 @@ _BID_STRATEGIES: Final = ("AUTO", "MAX", "TARGET")
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 _AMOUNTS: Final = ("bid_amount_local_micro", _DAILY, _TOTAL)
 _TIMES: Final = ("start_time", "end_time")
-
-
-def list_line_items(call: Call) -> Answer:
-    """Answer `GET …/line_items`: with drafts only if `with_draft`, as for campaigns."""
-    parameters = Parameters(call)
-    with_draft = parameters.boolean("with_draft")
-    return LINE_ITEMS.list_wanted(call, parameters, lambda item: with_draft or item.fields["entity_status"] != "DRAFT")
-
-
-def create_line_item(call: Call) -> Answer:
-    """Answer `POST …/line_items`."""
-    parameters = Parameters(call)
-    return success(parameters.echo, make_line_item(call, parameters).document())
 
 
 def make_line_item(call: Call, parameters: Parameters) -> Record:
@@ -93,12 +121,6 @@ def make_line_item(call: Call, parameters: Parameters) -> Record:
     return LINE_ITEMS.make(call, {**fields, **more})
 
 
-def change_line_item(call: Call) -> Answer:
-    """Answer `PUT …/line_items/:line_item_id`."""
-    parameters = Parameters(call)
-    return success(parameters.echo, update_line_item(call, parameters, call.ids["line_item_id"]).document())
-
-
 def update_line_item(call: Call, parameters: Parameters, line_item_id: str) -> Record:
     """Return the line item with these changes; campaign, objective and product type stay."""
     item = LINE_ITEMS.find(call, line_item_id)
@@ -119,7 +141,7 @@ def _read_line_item_changes(parameters: Parameters) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for name in _AMOUNTS:
         if parameters.given(name) is not None:
-            changes[name] = parameters.number(name, default=0, least=1, most=MAX_LONG)
+            changes[name] = parameters.number(name, default=0, least=1, most=MAX_PLATFORM_ID)
     for name in _TIMES:
         moment = parameters.time(name)
         if moment is not None:
@@ -173,21 +195,6 @@ def _read_categories(parameters: Parameters, objective: str) -> list[str]:
 _MAX_NAME, _MAX_ORDER_NUMBER = 255, 50
 
 
-def list_campaigns(call: Call) -> Answer:
-    """Answer `GET …/campaigns`: with drafts only if `with_draft`."""
-    parameters = Parameters(call)
-    with_draft = parameters.boolean("with_draft")
-    return CAMPAIGNS.list_wanted(
-        call, parameters, lambda campaign: with_draft or campaign.fields["entity_status"] != "DRAFT"
-    )
-
-
-def create_campaign(call: Call) -> Answer:
-    """Answer `POST …/campaigns`."""
-    parameters = Parameters(call)
-    return success(parameters.echo, show_campaign(make_campaign(call, parameters)))
-
-
 def make_campaign(call: Call, parameters: Parameters) -> Record:
     """Return a new campaign, with these parameters."""
     instrument_id = parameters.required_text("funding_instrument_id")
@@ -211,12 +218,6 @@ def make_campaign(call: Call, parameters: Parameters) -> Record:
         fields["standard_delivery"] = True
     more = {"currency": instrument.fields["currency"], "duration_in_days": None, "frequency_cap": None}
     return CAMPAIGNS.make(call, {**fields, **more})
-
-
-def change_campaign(call: Call) -> Answer:
-    """Answer `PUT …/campaigns/:campaign_id`."""
-    parameters = Parameters(call)
-    return success(parameters.echo, show_campaign(update_campaign(call, parameters, call.ids["campaign_id"])))
 
 
 def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Record:
@@ -243,7 +244,7 @@ def _read_changes(parameters: Parameters) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for name in (_DAILY, _TOTAL):
         if parameters.given(name) is not None:
-            changes[name] = parameters.number(name, default=0, least=1, most=MAX_LONG)
+            changes[name] = parameters.number(name, default=0, least=1, most=MAX_PLATFORM_ID)
     if parameters.given("budget_optimization") is not None:
         changes["budget_optimization"] = parameters.choice("budget_optimization", ("CAMPAIGN", "LINE_ITEM"), "")
     if parameters.given("standard_delivery") is not None:
@@ -286,13 +287,7 @@ def list_criteria(call: Call) -> Answer:
     parameters = Parameters(call)
     if parameters.given("line_item_ids") is None:
         raise parameters.fault("line_item_ids", '"line_item_ids" is a required parameter', "MISSING_PARAMETER")
-    return TARGETING_CRITERIA.list_wanted(call, parameters, lambda criterion: True)
-
-
-def create_criterion(call: Call) -> Answer:
-    """Answer `POST …/targeting_criteria`."""
-    parameters = Parameters(call)
-    return success(parameters.echo, make_criterion(call, parameters).document())
+    return TARGETING_CRITERIA.list_wanted(call, parameters)
 
 
 def make_criterion(call: Call, parameters: Parameters) -> Record:
@@ -368,32 +363,49 @@ def _is_servable(call: Call, item: Record) -> bool:
     return not campaign.deleted and {item.fields["entity_status"], campaign.fields["entity_status"]} == {"ACTIVE"}
 
 
-# --- `POST …/batch/accounts/:account_id/campaigns`, `…/line_items` and `…/targeting_criteria`: all or nothing ---
+# --- Records that are managed alike: made and changed alone, and in batches, which are applied whole or not at all ---
 #
 # Specification part 1, sections 4.0 and 4.4. Update and Delete name their record by its id in `params`, which the
 # specification leaves open. The batches of line items and criteria are the public service's; recommendations are
 # carried out with them (section 4.10).
 
-MAX_ITEMS: Final = 40  # specification part 1, section 8
-MAX_CRITERIA: Final = 500  # of the public service
-
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Batches of one kind of records, which can be changed only with `update`."""
+class Managed:
+    """The endpoints of one kind of records, which can be changed only with `update`."""
 
     kind: Resource
     make: Callable[[Call, Parameters], Record]
     update: Callable[[Call, Parameters, str], Record] | None = None
-    most: int = MAX_ITEMS
+    most: int = MAX_CAMPAIGN_OPERATIONS
+
+    def list_records(self, call: Call) -> Answer:
+        """Answer `GET …`: with drafts only if `with_draft`."""
+        parameters = Parameters(call)
+        with_draft = parameters.boolean("with_draft")
+        return self.kind.list_wanted(
+            call, parameters, lambda record: with_draft or record.fields["entity_status"] != "DRAFT"
+        )
+
+    def create(self, call: Call) -> Answer:
+        """Answer `POST …`."""
+        parameters = Parameters(call)
+        return success(parameters.echo, self.kind.show(self.make(call, parameters)))
+
+    def change(self, call: Call) -> Answer:
+        """Answer `PUT …/:id`."""
+        parameters = Parameters(call)
+        if self.update is None:
+            raise RuntimeError("a kind that is not changed has such an endpoint")
+        return success(parameters.echo, self.kind.show(self.update(call, parameters, call.ids[self.kind.id_name])))
 
     @property
     def operation_types(self) -> tuple[str, ...]:
-        """The operations that it takes."""
+        """The operations that a batch takes."""
         return ("Create", "Update", "Delete") if self.update else ("Create", "Delete")
 
-    def handle(self, call: Call) -> Answer:
-        """Return the created, changed or deleted records, in the order of the items."""
+    def batch(self, call: Call) -> Answer:
+        """Answer `POST /batch…`: the created, changed or deleted records, in the order of the items."""
         items = check_array(read_document(call), call.ids, most=self.most)
         before, ids_made = copy.deepcopy(self.kind.all(call)), call.store.ids_made
         applied = [self._apply(call, item) for item in items]
@@ -431,9 +443,9 @@ class Batch:
         return record
 
 
-batch_campaigns: Final = Batch(CAMPAIGNS, make_campaign, update_campaign).handle
-batch_line_items: Final = Batch(LINE_ITEMS, make_line_item, update_line_item).handle
-batch_criteria: Final = Batch(TARGETING_CRITERIA, make_criterion, most=MAX_CRITERIA).handle
+MANAGED_CAMPAIGNS: Final = Managed(CAMPAIGNS, make_campaign, update_campaign)
+MANAGED_LINE_ITEMS: Final = Managed(LINE_ITEMS, make_line_item, update_line_item)
+MANAGED_CRITERIA: Final = Managed(TARGETING_CRITERIA, make_criterion, most=MAX_CRITERIA_OPERATIONS)
 
 
 # --- Funding instruments: made in the sandbox, at no cost (specification part 1, section 4.5) ---
@@ -474,35 +486,3 @@ def _make_fields(account_id: str, currency: str, start_time: int, kind: str) -> 
         "funded_amount_local_micro": None,
         "io_header": None,
     }
-
-
-# --- The endpoints of campaigns, funding instruments, line items and criteria ---
-
-_ACCOUNT: Final = "/accounts/:account_id"
-_FUNDING: Final = _ACCOUNT + "/funding_instruments"
-_CAMPAIGNS: Final = _ACCOUNT + "/campaigns"
-_LINE_ITEMS: Final = _ACCOUNT + "/line_items"
-_CRITERIA: Final = _ACCOUNT + "/targeting_criteria"
-
-ROUTES: Final = (
-    Route("GET", _FUNDING, FUNDING_INSTRUMENTS.list_records, READS),
-    Route("POST", _FUNDING, create_funding_instrument, WRITES, frozenset({Address.SANDBOX})),
-    Route("GET", _FUNDING + "/:funding_instrument_id", FUNDING_INSTRUMENTS.show_record, READS),
-    Route("GET", _CAMPAIGNS, list_campaigns, CORE_READS),
-    Route("POST", _CAMPAIGNS, create_campaign, WRITES),
-    Route("POST", "/batch" + _CAMPAIGNS, batch_campaigns, WRITES),
-    Route("GET", _CAMPAIGNS + "/:campaign_id", CAMPAIGNS.show_record, CORE_READS),
-    Route("PUT", _CAMPAIGNS + "/:campaign_id", change_campaign, WRITES),
-    Route("DELETE", _CAMPAIGNS + "/:campaign_id", CAMPAIGNS.delete_record, WRITES),
-    Route("GET", _LINE_ITEMS, list_line_items, CORE_READS),
-    Route("POST", _LINE_ITEMS, create_line_item, WRITES),
-    Route("POST", "/batch" + _LINE_ITEMS, batch_line_items, WRITES),
-    Route("GET", _LINE_ITEMS + "/:line_item_id", LINE_ITEMS.show_record, CORE_READS),
-    Route("PUT", _LINE_ITEMS + "/:line_item_id", change_line_item, WRITES),
-    Route("DELETE", _LINE_ITEMS + "/:line_item_id", LINE_ITEMS.delete_record, WRITES),
-    Route("GET", _CRITERIA, list_criteria, CORE_READS),
-    Route("POST", _CRITERIA, create_criterion, WRITES),
-    Route("POST", "/batch" + _CRITERIA, batch_criteria, WRITES),
-    Route("DELETE", _CRITERIA + "/:targeting_criterion_id", TARGETING_CRITERIA.delete_record, WRITES),
-    Route("GET", _ACCOUNT + "/custom_audiences/:custom_audience_id/targeted", list_targeted, READS),
-)

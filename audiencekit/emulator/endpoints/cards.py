@@ -1,25 +1,20 @@
-"""Components of cards, and the card type that they make (specification part 2, sections 2 and 4.7).
-
-A card leads to a website by its details, or to an app by its button; the specification has no card with neither or
-both. It does not limit the number of slides: here it is that of the media of one swipeable component.
-"""
+"""Cards of components, and cards of every kind together (specification part 2, sections 2 and 4.7)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from audiencekit.emulator.answers import Answer, RefusalError, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import APP_CARDS_OF_VIDEO
-from audiencekit.emulator.endpoints.media import choose_media
-from audiencekit.emulator.endpoints.media_records import IMAGE, VIDEO
+from audiencekit.emulator.endpoints.accounts import APP_CARDS_OF_VIDEO
+from audiencekit.emulator.endpoints.conversation_cards import IMAGE_CONVERSATION, MAX_NAME, VIDEO_CONVERSATION, card_uri
+from audiencekit.emulator.endpoints.media import IMAGE, VIDEO, choose_media
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters, is_web_address, read_document
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
+from audiencekit.emulator.resources import Record, Resource
 from audiencekit.service_words import BUTTON_LABELS, CARD_TYPES
 
 # --- Components of cards, and the type of card that they make (specification part 2, sections 2 and 4.7) ---
@@ -240,8 +235,6 @@ def _read_form(members: Members) -> dict[str, Any]:
 
 # --- Cards that are made of components: the kind, and how one is shown (specification part 2, sections 2 and 4.7) ---
 
-MAX_NAME: Final = 80  # characters; specification part 2, section 8
-
 
 def _card_fields(record: Record) -> dict[str, Any]:
     """Return a card with its components or its slides."""
@@ -260,11 +253,6 @@ CARDS: Final = Resource(
     ),
     show=_card_fields,
 )
-
-
-def card_uri(number: str) -> str:
-    """Return the address by which a tweet refers to a card."""
-    return f"card://{number}"
 
 
 # --- Members of JSON objects, read one at a time ---
@@ -325,3 +313,48 @@ class Members:
             return
         for name in self._unread:
             raise self.fault(self._place, f'"{name}" is not a member of {self._place}')
+
+
+# --- Cards of every kind together: `…/cards/all` (specification part 2, section 4.7), and by their address ---
+
+_KINDS = (CARDS, IMAGE_CONVERSATION, VIDEO_CONVERSATION)
+
+
+def list_by_uri(call: Call) -> Answer:
+    """Answer `GET …/cards/all`, in the requested order; the list has no pages."""
+    parameters = Parameters(call)
+    uris = parameters.required_words("card_uris")
+    with_deleted = parameters.boolean("with_deleted")
+    parameters.finish()
+    shown = {card.fields["card_uri"]: kind.show(card) for kind, card in _cards(call, with_deleted=with_deleted)}
+    return success(parameters.echo, [shown[uri] for uri in dict.fromkeys(uris) if uri in shown])
+
+
+def show_any(call: Call) -> Answer:
+    """Answer `GET …/cards/all/:card_id`."""
+    parameters = Parameters(call)
+    with_deleted = parameters.boolean("with_deleted")
+    parameters.finish()
+    for kind, card in _cards(call, with_deleted=with_deleted):
+        if card.id == call.ids["card_id"]:
+            return success(parameters.echo, kind.show(card))
+    raise _not_found(call, call.ids["card_id"], "card_id")
+
+
+def choose_card(call: Call, uri: str) -> dict[str, Any]:
+    """Return the card of a tweet. Raises RefusalError (404) when there is none."""
+    for kind, card in _cards(call, with_deleted=False):
+        if card.fields["card_uri"] == uri:
+            return kind.show(card)
+    raise _not_found(call, uri, "card_uri")
+
+
+def _cards(call: Call, *, with_deleted: bool) -> Iterator[tuple[Resource, Record]]:
+    for kind in _KINDS:
+        for card in kind.all(call).values():
+            if with_deleted or not card.deleted:
+                yield kind, card
+
+
+def _not_found(call: Call, name: str, parameter: str) -> RefusalError:
+    return call.refuse(404, "NOT_FOUND", f"Card {name} was not found for Account {call.account.id}", parameter)

@@ -6,21 +6,17 @@ The specification does not say which rules apply to a changed card; here they ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK
-from audiencekit.emulator.endpoints.cards import card_uri
-from audiencekit.emulator.endpoints.media import choose_media
-from audiencekit.emulator.endpoints.media_records import IMAGE, VIDEO
+from audiencekit.emulator.endpoints.accounts import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK
+from audiencekit.emulator.endpoints.media import IMAGE, VIDEO, choose_media
 from audiencekit.emulator.paging import Listing
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
+from audiencekit.emulator.resources import Record, Resource
 
 # --- Image and video conversation cards: the kinds, and how one is shown (specification part 2, section 4.8) ---
 #
@@ -30,6 +26,11 @@ MAX_NAME: Final = 80  # characters; specification part 2, section 8, by which `q
 
 _WRITE_ONLY: Final = "unlocked_image_media_key"
 _OF_DELETED: Final = ("name", "id", "created_at", "updated_at", "deleted", "card_type")
+
+
+def card_uri(number: str) -> str:
+    """Return the address by which a tweet refers to a card."""
+    return f"card://{number}"
 
 
 def show_card(record: Record) -> dict[str, Any]:
@@ -63,9 +64,7 @@ IMAGE_CONVERSATION: Final = _make_kind("image_conversation", show_card)
 VIDEO_CONVERSATION: Final = _make_kind("video_conversation", _show_video_card)
 
 
-# --- The content of a conversation card: its texts, hashtags and media (specification part 2, section 4.8) ---
-#
-# The specification does not say which rules a changed card must keep; here it keeps those of a new one.
+# --- The content of a conversation card: its texts, hashtags and media ---
 
 _ORDINALS: Final = ("first", "second", "third", "fourth")
 _MAX_HASHTAG, _MAX_THANKS, _MAX_TITLE = 20, 23, 23  # characters, the # not counted
@@ -192,15 +191,11 @@ class ConversationCards:
 
     def list_cards(self, call: Call) -> Answer:
         """Answer `GET …`."""
-        return self.kind.list_wanted(call, self._parameters(call), lambda card: True)
+        return self.kind.list_wanted(call, self._parameters(call))
 
     def show(self, call: Call) -> Answer:
         """Answer `GET …/:card_id`."""
-        parameters = self._parameters(call)
-        with_deleted = parameters.boolean("with_deleted")
-        parameters.finish()
-        card = self.kind.find(call, call.ids["card_id"], with_deleted=with_deleted)
-        return success(parameters.echo, self.kind.show(card))
+        return self.kind.show_record(call, self._parameters(call))
 
     def create(self, call: Call) -> Answer:
         """Answer `POST …`."""
@@ -226,11 +221,7 @@ class ConversationCards:
 
     def delete(self, call: Call) -> Answer:
         """Answer `DELETE …/:card_id`."""
-        parameters = self._parameters(call)
-        parameters.finish()
-        card = self.kind.find(call, call.ids["card_id"])
-        card.delete(call.now)
-        return success(parameters.echo, self.kind.show(card))
+        return self.kind.delete_record(call, self._parameters(call))
 
     def _read(self, call: Call, parameters: Parameters, *, empty: bool) -> dict[str, Any]:
         return {**read_content(parameters, empty=empty), **self.read_media(call, parameters, empty=empty)}
@@ -254,20 +245,3 @@ def _check_features(call: Call, fields: Mapping[str, Any]) -> None:
 
 IMAGE_CARDS: Final = ConversationCards(IMAGE_CONVERSATION, read_image)
 VIDEO_CARDS: Final = ConversationCards(VIDEO_CONVERSATION, read_video)
-
-
-# --- The endpoints of conversation cards. To be put before those of other cards, whose ids stand at the same place
-#
-# The specification does not show the end of an image card; it is that of a video card.
-
-
-def _routes(cards: ConversationCards) -> Iterator[Route]:
-    path = f"/accounts/:account_id/cards/{cards.kind.kind}"
-    yield Route("GET", path, cards.list_cards, READS)
-    yield Route("POST", path, cards.create, WRITES)
-    yield Route("GET", path + "/:card_id", cards.show, READS)
-    yield Route("PUT", path + "/:card_id", cards.change, WRITES)
-    yield Route("DELETE", path + "/:card_id", cards.delete, WRITES)
-
-
-ROUTES: Final = (*_routes(IMAGE_CARDS), *_routes(VIDEO_CARDS))

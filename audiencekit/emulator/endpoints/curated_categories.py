@@ -10,16 +10,12 @@ from typing import Final
 
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.campaign_records import LINE_ITEMS
+from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
+from audiencekit.emulator.resources import Record, Resource
 
-# --- Curated categories: collections of publishers, each for some countries (specification part 1, section 4.2) ---
-#
-# The same invented ones for every account.
+# --- Curated categories ---
 
 _MADE_AT: Final = 1_530_230_400.0  # 2018-06-29
 _COUNTRY: Final = re.compile("[A-Z]{2}", re.ASCII)
@@ -117,18 +113,3 @@ def _check(call: Call, fields: dict[str, str]) -> None:
         find_category(call, fields["curated_category_id"])
     if "line_item_id" in fields:
         LINE_ITEMS.find(call, fields["line_item_id"])
-
-
-# --- The endpoints of curated categories, and of the line items that have one ---
-
-_CATEGORIES: Final = "/accounts/:account_id/curated_categories"
-_LINE_ITEMS: Final = "/accounts/:account_id/line_item_curated_categories"
-_ONE: Final = _LINE_ITEMS + "/:line_item_curated_category_id"
-
-ROUTES: Final = (
-    Route("GET", _CATEGORIES, list_categories, READS),
-    Route("GET", _CATEGORIES + "/:curated_category_id", show_category, READS),
-    Route("POST", _LINE_ITEMS, create, WRITES),
-    Route("PUT", _ONE, change, WRITES),
-    Route("DELETE", _ONE, LINE_ITEM_CURATED_CATEGORIES.delete_record, WRITES),
-)

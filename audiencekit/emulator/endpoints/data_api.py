@@ -4,31 +4,109 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
 
-from audiencekit.emulator.answers import Answer, show_problem
+from audiencekit.emulator.answers import Answer, RefusalError, refuse_problem, show_problem
+from audiencekit.emulator.authentication import Pair
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import KNOWN, PROFILE, SCREEN_NAME, Account
-from audiencekit.emulator.endpoints.activity import (
-    AUTHOR_EXPANSION,
-    MEDIA_EXPANSION,
-    TWEET_EXPANSION,
-    FieldSelection,
-    Query,
-    choose,
-    invalid,
-    read_selection,
+from audiencekit.emulator.endpoints.accounts import KNOWN, PROFILE, SCREEN_NAME, Account
+from audiencekit.emulator.endpoints.media import MEDIA, VIDEO
+from audiencekit.emulator.endpoints.tweets import (
+    MEDIA_TYPES,
+    ORIGINAL,
+    TWEETS,
+    Entity,
+    find_entities,
+    name_author,
+    publish_due,
+    show_address,
 )
-from audiencekit.emulator.endpoints.media import MEDIA
-from audiencekit.emulator.endpoints.media_records import VIDEO
-from audiencekit.emulator.endpoints.tweet_entities import Entity, find_entities, show_address
-from audiencekit.emulator.endpoints.tweet_records import MEDIA_TYPES, ORIGINAL, TWEETS, name_author
-from audiencekit.emulator.endpoints.tweets import publish_due
-from audiencekit.emulator.records import Record
+from audiencekit.emulator.resources import Record
+
+# --- Fields and expansions: what a caller wants to see (specification part 0, sections 2.3 to 2.6 and 4.8) ---
+#
+# The specification's lists of fields and expansions are not complete, so any name is taken, and one that is not known
+# here adds nothing; but `source` is stated as removed. Two expansions are known besides the stated one: of the author,
+# and of a tweet that was posted again.
+
+MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "author_id", "referenced_tweets.id"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSelection:
+    """The fields of each kind of object, with the default ones, and the expansions."""
+
+    tweet: frozenset[str]
+    media: frozenset[str]
+    user: frozenset[str]
+    expansions: frozenset[str]
+
+
+def read_selection(query: Query) -> FieldSelection:
+    """Return the fields that a query requests. Raises RefusalError (400) for an unknown or removed name."""
+    selection = FieldSelection(
+        tweet=frozenset({"id", "text", *query.words("tweet.fields", removed=("source",))}),
+        media=frozenset({"media_key", "type", *query.words("media.fields")}),
+        user=frozenset({"id", "name", "username", *query.words("user.fields")}),
+        expansions=frozenset(query.words("expansions")),
+    )
+    for name in ("poll.fields", "place.fields"):
+        query.words(name)
+    return selection
+
+
+def choose(document: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:
+    """Return the selected fields that a document has."""
+    return {name: value for name, value in document.items() if name in fields and value is not None}
+
+
+# --- Queries of the data API, whose refusals are problems (specification part 0, sections 2.2 and 4.8) ---
+
+_WORD: Final = re.compile(r"[a-z0-9_.]+", re.ASCII)
+
+
+def invalid(detail: str) -> RefusalError:
+    """Return a 400: the request cannot be read."""
+    kind = "https://api.x.com/2/problems/invalid-request"
+    return refuse_problem(400, "Invalid Request", detail, kind)
+
+
+class Query:
+    """The query of a call, read one parameter at a time. Every fault raises RefusalError (400)."""
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._unread: dict[str, str] = {}
+        for raw_name, raw_text in pairs:
+            name, text = raw_name.decode("utf-8", "replace"), raw_text.decode("utf-8", "replace")
+            if name in self._unread:
+                raise invalid(f"The query parameter [{name}] is given more than once")
+            self._unread[name] = text
+
+    def text(self, name: str) -> str | None:
+        """Return a parameter as received; None if it is not given."""
+        return self._unread.pop(name, None)
+
+    def words(self, name: str, removed: Collection[str] = ()) -> list[str]:
+        """Return a comma-separated list without any of `removed`; empty if it is not given."""
+        given = self.text(name)
+        if given is None:
+            return []
+        listed = given.split(",")
+        for word in listed:
+            if not _WORD.fullmatch(word) or word in removed:
+                raise invalid(f"The query parameter [{name}] has a value that is none of its own")
+        return listed
+
+    def finish(self) -> None:
+        """Refuse parameters that were not read."""
+        for name in self._unread:
+            raise invalid(f"The query parameter [{name}] is not one of this endpoint")
+
 
 # --- Posts, media and users in the form of the data API (specification part 0, sections 2.3 to 2.6). None is left out
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from audiencekit.emulator.answers import Answer, success, success_of_items
+from audiencekit.emulator.answers import Answer, format_time, success, success_of_items
 from audiencekit.emulator.bodies import collector_paused
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.endpoints.audience_members import Membership
 from audiencekit.emulator.endpoints.audience_users import (
     TimeRules,
     UserRules,
@@ -14,9 +16,44 @@ from audiencekit.emulator.endpoints.audience_users import (
     echo_item,
     read_operations,
 )
-from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
+from audiencekit.emulator.endpoints.custom_audiences import Processing
 from audiencekit.emulator.parameters import Parameters, read_document
-from audiencekit.emulator.routing import READS, USERS, WRITES, Route
+
+# --- A do-not-reach list: its stored form, and the form in which the service shows it ---
+
+NAME: Final = "Do Not Reach List"  # all of them have it (public documentation)
+
+
+@dataclass(slots=True)
+class DoNotReachList:
+    """People that the campaigns of an account must not reach; times in epoch seconds."""
+
+    id: str
+    account_id: str
+    description: str | None
+    created_at: float
+    updated_at: float
+    deleted: bool = False
+    members: Membership = field(default_factory=Membership)
+    processing: Processing = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.processing = Processing(self.created_at)
+
+    def document(self) -> dict[str, Any]:
+        """Return the record as the service shows it: with `list_size` in place of `audience_size`."""
+        return {
+            "targetable": self.processing.is_targetable and not self.deleted,
+            "name": NAME,
+            "description": self.description,
+            "id": self.id,
+            "reasons_not_targetable": self.processing.reasons,
+            "created_at": format_time(self.created_at),
+            "list_size": None if self.deleted else self.processing.shown_size,
+            "updated_at": format_time(self.updated_at),
+            "deleted": self.deleted,
+        }
+
 
 # --- Do-not-reach lists: one for each account at most (specification part 2, section 4.6) ---
 
@@ -92,16 +129,3 @@ def _echo(call: Call, item: dict[str, Any]) -> dict[str, Any]:
     if "expires_at" in item["params"]:
         echo["params"]["expires_at"] = item["params"]["expires_at"]
     return echo
-
-
-# --- The endpoints of do-not-reach lists ---
-
-_ALL: Final = "/accounts/:account_id/do_not_reach_lists"
-_ONE: Final = _ALL + "/:do_not_reach_list_id"
-
-ROUTES: Final = (
-    Route("GET", _ALL, show_lists, READS),
-    Route("POST", _ALL, create_list, WRITES),
-    Route("DELETE", _ONE, delete_list, WRITES),
-    Route("POST", "/batch" + _ONE + "/users", upload_users, USERS),
-)

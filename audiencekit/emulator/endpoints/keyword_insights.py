@@ -13,12 +13,6 @@ from typing import Final
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.routing import KEYWORD_READS, Route
-
-# --- `GET /insights/keywords/search`: how many tweets have certain words (specification part 2, section 4.1) ---
-#
-# The numbers follow from the seed, the country and the hour of the day. The emulator has no table of places, so it
-# cannot distinguish a city from a country, only valid from invalid values.
 
 MAX_KEYWORDS: Final = 10  # negative ones included; specification part 2, section 8
 MAX_RANGE_SECONDS: Final = 7 * 86_400
@@ -83,8 +77,3 @@ def _related(keywords: list[str], negative: list[str]) -> list[str]:
     far = [f"{neighbour} {word}" for word in near for neighbour in _NEIGHBOURS]
     given = {*keywords, *negative}
     return [word for word in dict.fromkeys((*near, *far)) if word not in given][:RELATED]
-
-
-# --- The endpoint of keyword insights, which belongs to no account ---
-
-ROUTES: Final = (Route("GET", "/insights/keywords/search", search_keywords, KEYWORD_READS),)

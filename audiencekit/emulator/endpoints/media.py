@@ -1,30 +1,122 @@
-"""The media library, with the endpoints of the public service: the specification names the library and shows none.
-
-Only keys are added, since nothing is uploaded here: the media of a key follows from the number it begins with.
-"""
+"""Media libraries, account media and media creatives (specification parts 1, section 4.7, and 2, section 4.7)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Final
+import random
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from audiencekit.emulator.answers import Answer, success
+from audiencekit.emulator.authentication import base36
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.campaign_records import LINE_ITEMS
-from audiencekit.emulator.endpoints.media_records import (
-    GIF,
-    IMAGE,
-    PREROLL_TYPES,
-    VIDEO,
-    is_media_key,
-    make_media,
-    show_media,
-)
+from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
+from audiencekit.emulator.resources import Record, Resource
 from audiencekit.service_words import CREATIVE_TYPES
+
+# --- Images, animated GIFs and videos of a media library, and what of them an account may advertise with ---
+
+IMAGE, GIF, VIDEO = "IMAGE", "GIF", "VIDEO"
+PREROLL_TYPES: Final = ("PREROLL", "VAST_PREROLL")
+
+# The number before the underscore says what a key leads to: type, category, ending, and the size of what was not
+# measured here.
+_SORTS: Final = {
+    "3": (IMAGE, "TWEET_IMAGE", "jpg", (1_200, 628)),
+    "7": (VIDEO, "TWEET_VIDEO", "mp4", (1_280, 720)),
+    "13": (VIDEO, "AMPLIFY_VIDEO", "mp4", (1_280, 720)),
+    "16": (GIF, "TWEET_GIF", "mp4", (480, 270)),
+}
+_KEY: Final = re.compile(rf"({'|'.join(_SORTS)})_[0-9]{{1,19}}", re.ASCII)
+_ALT_TEXTS: Final = {IMAGE: "A view of the harbour", GIF: "Waves of the harbour", VIDEO: "A day at the harbour"}
+_VIDEO_MILLISECONDS: Final = 15_000
+# Known of media, and shown elsewhere than in the library.
+_UNSHOWN: Final = ("id", "alt_text", "width", "height", "duration_ms")
+
+
+def is_media_key(text: str) -> bool:
+    """Return whether `text` is a key of an image, a GIF or a video."""
+    return _KEY.fullmatch(text) is not None
+
+
+def make_media(
+    media_key: str,
+    now: float,
+    *,
+    size: tuple[int, int] | None = None,
+    names: Mapping[str, str | None] | None = None,
+) -> Record:
+    """Return the media of `media_key`; `size` is width and height in pixels, `names` are `name` and `file_name`."""
+    media_type, category, ending, usual = _SORTS[media_key.partition("_")[0]]
+    width, height = size or usual
+    fields = {
+        "media_key": media_key,
+        "media_type": media_type,
+        "media_category": category,
+        "media_status": "TRANSCODE_COMPLETED",
+        "media_url": f"https://media.example/{media_key}.{ending}",
+        "name": None,
+        "file_name": None,
+        **(names or {}),
+        "alt_text": _ALT_TEXTS[media_type],
+        "tweeted": False,
+        "width": width,
+        "height": height,
+        "duration_ms": _VIDEO_MILLISECONDS if media_type == VIDEO else None,
+    }
+    return Record(media_key, now, now, fields)
+
+
+def show_media(record: Record) -> dict[str, Any]:
+    """Return an entry of the media library."""
+    return {name: value for name, value in record.document().items() if name not in _UNSHOWN}
+
+
+def make_account_media(record_id: str, creative_type: str, video_key: str, now: float) -> Record:
+    """Return an asset for media creatives: a video for prerolls, otherwise an image."""
+    is_video = creative_type in PREROLL_TYPES
+    fields = {
+        "creative_type": creative_type,
+        "video_id": video_key if is_video else None,
+        "media_url": None if is_video else f"https://media.example/{record_id}.png",
+    }
+    return Record(record_id, now, now, fields)
+
+
+# --- Media that every account has from the start ---
+#
+# The specification does not show how media come into a library or become account media, and without any a client could
+# make nothing of them. There is one of every sort and of every creative type, and more images than a tweet may have.
+
+# The number before the underscore of the key, and width and height in pixels.
+_STOCK: Final = (
+    *[("3", (1_200, 628))] * 5,
+    ("3", (1_000, 400)),
+    ("3", (640, 335)),
+    ("16", (480, 270)),
+    *[("13", (1_280, 720))] * 2,
+    ("13", (720, 720)),
+)
+_FIRST_SERIAL: Final = 10**18
+
+
+def seed_media(account_id: str, now: float) -> dict[str, dict[str, Record]]:
+    """Return the records of a new account, by kind and id. The same account has the same ones."""
+    chance = random.Random(f"media of {account_id}")
+    first = chance.randrange(_FIRST_SERIAL, 2 * _FIRST_SERIAL)
+    library = [make_media(f"{sort}_{first + place}", now, size=size) for place, (sort, size) in enumerate(_STOCK)]
+    video_key = library[-2].id
+    serial = chance.randrange(36**4, 36**5 // 2)
+    assets = [
+        make_account_media(base36(serial + 37 * place), creative_type, video_key, now)
+        for place, creative_type in enumerate(CREATIVE_TYPES)
+    ]
+    return {
+        "media_library": {record.id: record for record in library},
+        "account_media": {record.id: record for record in assets},
+    }
+
 
 # --- The media library. Its endpoints are the public service's: the specification names the library and shows none
 #
@@ -145,26 +237,3 @@ def choose_media(call: Call, media_key: str, parameter: str, media_types: Collec
     if found.fields["media_type"] not in media_types:
         raise call.refuse(400, "INVALID_MEDIA", f"Expected {' or '.join(media_types)} for {parameter}", parameter)
     return found
-
-
-# --- The endpoints of the media library, of account media and of media creatives ---
-
-_ACCOUNT: Final = "/accounts/:account_id"
-_LIBRARY: Final = _ACCOUNT + "/media_library"
-_ACCOUNT_MEDIA: Final = _ACCOUNT + "/account_media"
-_CREATIVES: Final = _ACCOUNT + "/media_creatives"
-
-ROUTES: Final = (
-    Route("GET", _LIBRARY, list_media, READS),
-    Route("POST", _LIBRARY, add_media, WRITES),
-    Route("GET", _LIBRARY + "/:media_key", MEDIA.show_record, READS),
-    Route("PUT", _LIBRARY + "/:media_key", change_media, WRITES),
-    Route("DELETE", _LIBRARY + "/:media_key", MEDIA.delete_record, WRITES),
-    Route("GET", _ACCOUNT_MEDIA, list_account_media, READS),
-    Route("GET", _ACCOUNT_MEDIA + "/:account_media_id", ACCOUNT_MEDIA.show_record, READS),
-    Route("DELETE", _ACCOUNT_MEDIA + "/:account_media_id", ACCOUNT_MEDIA.delete_record, WRITES),
-    Route("GET", _CREATIVES, list_creatives, READS),
-    Route("POST", _CREATIVES, create_creative, WRITES),
-    Route("GET", _CREATIVES + "/:media_creative_id", MEDIA_CREATIVES.show_record, READS),
-    Route("DELETE", _CREATIVES + "/:media_creative_id", MEDIA_CREATIVES.delete_record, WRITES),
-)

@@ -18,12 +18,11 @@ import orjson
 
 from audiencekit.emulator.answers import Answer, RefusalError, refuse_legacy, refuse_problem
 from audiencekit.emulator.authentication import Credentials, Signatures, SignedCall
-from audiencekit.emulator.calls import Address, Call
+from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.users import OUT_OF_BAND, RequestToken, Tokens, User
-from audiencekit.emulator.routing import BEARER_TOKENS, OAUTH, Credential, Route
+from audiencekit.emulator.routing import Credential
 
-# --- The page in the browser that asks the user whether an application may act for them (specification part 0,
-# sections 4.2 and 4.3). Its form posts to the same path; that POST is not an endpoint of the specification ---
+# --- The page in the browser ---
 
 _HTML: Final = "text/html; charset=utf-8"
 _STYLE: Final = (
@@ -243,20 +242,3 @@ class Gate:
 
 def _unverified() -> RefusalError:
     return refuse_legacy(403, 99, "Unable to verify your credentials")
-
-
-# --- The endpoints of authorization, at the base address ---
-
-_BASE: Final = frozenset({Address.BASE})
-
-ROUTES: Final = (
-    Route("POST", "/oauth/request_token", give_request_token, OAUTH, _BASE, "", credential=Credential.APPLICATION),
-    Route("GET", "/oauth/authorize", ask, OAUTH, _BASE, "", credential=Credential.NONE),
-    Route("POST", "/oauth/authorize", decide, OAUTH, _BASE, "", credential=Credential.NONE),
-    Route("GET", "/oauth/authenticate", authenticate, OAUTH, _BASE, "", credential=Credential.NONE, changes=True),
-    Route("POST", "/oauth/access_token", give_access_token, OAUTH, _BASE, "", credential=Credential.PENDING),
-    Route("POST", "/oauth/invalidate_token", invalidate_token, OAUTH, _BASE, "1.1", reads=True),
-    Route("POST", "/oauth/invalidate_token.json", invalidate_token, OAUTH, _BASE, "1.1", reads=True),
-    Route("POST", "/oauth2/token", give_bearer, BEARER_TOKENS, _BASE, "", credential=Credential.BASIC),
-    Route("POST", "/oauth2/invalidate_token", invalidate_bearer, OAUTH, _BASE, "", reads=True),
-)

@@ -11,24 +11,16 @@ from typing import Final
 
 from audiencekit.emulator.answers import Answer, RefusalError, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import FULL, KNOWN
-from audiencekit.emulator.endpoints.campaign_records import LINE_ITEMS
-from audiencekit.emulator.endpoints.categories import TIMELINE
-from audiencekit.emulator.endpoints.people import type_of
-from audiencekit.emulator.endpoints.tweet_records import ORIGINAL, SCHEDULED_TWEETS, TWEETS, publish
-from audiencekit.emulator.endpoints.tweets import publish_due
+from audiencekit.emulator.endpoints.accounts import FULL, KNOWN
+from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
+from audiencekit.emulator.endpoints.reference import TIMELINE
+from audiencekit.emulator.endpoints.tweets import ORIGINAL, SCHEDULED_TWEETS, TWEETS, publish, publish_due
+from audiencekit.emulator.endpoints.users import type_of
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
+from audiencekit.emulator.resources import Record, Resource
+from audiencekit.limits import MAX_PROMOTED_TWEETS
 
 # --- Promoted tweets (specification part 1, sections 4.8 and 4.9) ---
-#
-# A partner's tweet is posted again, by the account's own user and for promotion only, and that one is promoted. The
-# specification does not say what becomes of a tweet that the line item promotes already; here it is answered with the
-# record that there is, as with accounts.
-
-MAX_TWEETS: Final = 50  # of one request; specification part 1, section 8
 
 
 def list_promoted_tweets(call: Call) -> Answer:
@@ -45,7 +37,7 @@ def create_promoted_tweets(call: Call) -> Answer:
     """Answer `POST …/promoted_tweets`: one record for each tweet, and how many."""
     parameters = Parameters(call)
     line_item_id = parameters.required_text("line_item_id")
-    tweet_ids = parameters.required_longs("tweet_ids", most=MAX_TWEETS)
+    tweet_ids = parameters.required_longs("tweet_ids", most=MAX_PROMOTED_TWEETS)
     parameters.finish()
     item = find_line_item(call, line_item_id, FOR_TWEETS)
     publish_due(call.account, call.now)
@@ -101,7 +93,7 @@ def _add_timeline(call: Call, item: Record) -> None:
 def list_promoted_accounts(call: Call) -> Answer:
     """Answer `GET …/promoted_accounts`: of named line items at least one must be for promoted accounts."""
     parameters = Parameters(call)
-    answer = PROMOTED_ACCOUNTS.list_wanted(call, parameters, lambda promoted: True)
+    answer = PROMOTED_ACCOUNTS.list_wanted(call, parameters)
     named = [LINE_ITEMS.all(call).get(each) for each in parameters.echo.get("line_item_ids", ())]
     if named and not any(item and item.fields["product_type"] in FOR_ACCOUNTS for item in named):
         raise incompatible(call, "None of the line items is configured for promoted accounts", "line_item_ids")
@@ -237,28 +229,3 @@ def _find_scheduled(call: Call, fields: dict[str, str | None]) -> Record | None:
         if promoted.fields == fields and not promoted.deleted:
             return promoted
     return None
-
-
-# --- The endpoints of what line items promote ---
-
-_ACCOUNTS: Final = "/accounts/:account_id/promoted_accounts"
-_ONE_ACCOUNT: Final = _ACCOUNTS + "/:promoted_account_id"
-_TWEETS: Final = "/accounts/:account_id/promoted_tweets"
-_ONE_TWEET: Final = _TWEETS + "/:promoted_tweet_id"
-_SCHEDULED: Final = "/accounts/:account_id/scheduled_promoted_tweets"
-_ONE_SCHEDULED: Final = _SCHEDULED + "/:scheduled_promoted_tweet_id"
-
-ROUTES: Final = (
-    Route("GET", _ACCOUNTS, list_promoted_accounts, READS),
-    Route("POST", _ACCOUNTS, create_promoted_account, WRITES),
-    Route("GET", _ONE_ACCOUNT, PROMOTED_ACCOUNTS.show_record, READS),
-    Route("DELETE", _ONE_ACCOUNT, PROMOTED_ACCOUNTS.delete_record, WRITES),
-    Route("GET", _TWEETS, list_promoted_tweets, CORE_READS),
-    Route("POST", _TWEETS, create_promoted_tweets, WRITES),
-    Route("GET", _ONE_TWEET, PROMOTED_TWEETS.show_record, CORE_READS),
-    Route("DELETE", _ONE_TWEET, PROMOTED_TWEETS.delete_record, WRITES),
-    Route("GET", _SCHEDULED, list_scheduled, READS),
-    Route("POST", _SCHEDULED, create_scheduled, WRITES),
-    Route("GET", _ONE_SCHEDULED, show_scheduled, READS),
-    Route("DELETE", _ONE_SCHEDULED, delete_scheduled, WRITES),
-)

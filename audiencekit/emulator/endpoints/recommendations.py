@@ -12,16 +12,12 @@ from typing import Any, Final
 from audiencekit.emulator.answers import Answer, format_time, success
 from audiencekit.emulator.authentication import base36
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import RECOMMENDATIONS
-from audiencekit.emulator.endpoints.campaign_records import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS
-from audiencekit.emulator.endpoints.categories import change_campaign
+from audiencekit.emulator.endpoints.accounts import RECOMMENDATIONS
+from audiencekit.emulator.endpoints.campaigns import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.routing import READS, Route
+from audiencekit.emulator.resources import Record
 
-# --- Recommendations: at most one for each funding instrument (specification part 1, section 4.10) ---
-#
-# A closed beta. They follow from the campaigns as they are now, and keep their id.
+# --- Recommendations: listed, and shown with their changes ---
 
 
 def list_recommendations(call: Call) -> Answer:
@@ -79,11 +75,43 @@ def _summary(call: Call, instrument: Record, updated_at: float) -> dict[str, Any
     }
 
 
-# --- The endpoints of recommendations, which are those of version 5 ---
+# --- Recommendations for a campaign and its line items: steps that the campaign endpoints can carry out ---
+#
+# The specification does not say how the service finds its recommendations. Here the daily budget of an active campaign
+# should grow by a fifth, a campaign without line items should get one, and paused line items should be deleted.
 
-_ALL: Final = "/accounts/:account_id/recommendations"
+_DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
+_FIRST_LINE_ITEM: Final = {"objective": "ENGAGEMENTS", "product_type": "PROMOTED_TWEETS"}
 
-ROUTES: Final = (
-    Route("GET", _ALL, list_recommendations, READS, version="5"),
-    Route("GET", _ALL + "/:recommendation_id", show_recommendation, READS, version="5"),
-)
+
+def change_campaign(campaign: Record, line_items: list[Record]) -> dict[str, Any] | None:
+    """Return the recommended changes of a campaign, with its line items below it; None without any."""
+    below = _change_line_items(campaign, line_items)
+    daily = campaign.fields[_DAILY] if campaign.fields["entity_status"] == "ACTIVE" else None
+    more = _raise(daily, campaign.fields[_TOTAL]) if daily else None
+    if more == daily and not below:
+        return None
+    params = {"campaign_id": campaign.id, **({} if more == daily else {_DAILY: more})}
+    return _step("campaigns", None if more == daily else "Update", params, below)
+
+
+def _raise(daily: int, total: int | None) -> int:
+    return daily + daily // 5 if total is None else min(daily + daily // 5, total)
+
+
+def _change_line_items(campaign: Record, line_items: list[Record]) -> list[dict[str, Any]]:
+    if not line_items:
+        return [_step("line_items", "Create", {"campaign_id": campaign.id, **_FIRST_LINE_ITEM}, [])]
+    paused = [item for item in line_items if item.fields["entity_status"] == "PAUSED"]
+    return [_step("line_items", "Delete", {"line_item_id": item.id}, []) for item in paused]
+
+
+def _step(
+    entity_type: str, operation_type: str | None, params: dict[str, Any], below: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "entity_type": entity_type,
+        "operation_type": operation_type,
+        "params": params,
+        "dependent_entities": below,
+    }

@@ -1,4 +1,7 @@
-"""The endpoints of tracking tags."""
+"""Tracking tags of line items (specification part 1, section 4.11).
+
+The specification calls the address of a tag a string, so any text is taken. A tag keeps its line item and its type.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,9 @@ from typing import Final
 
 from audiencekit.emulator.answers import Answer, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.campaign_records import LINE_ITEMS
+from audiencekit.emulator.endpoints.campaigns import LINE_ITEMS
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import READS, WRITES, Route
-
-# --- Tracking tags of line items (specification part 1, section 4.11) ---
-#
-# The specification calls the address of a tag a string, so any text is taken. A tag keeps its line item and its type.
 
 TRACKING_TAGS: Final = Resource(
     kind="tracking_tags",
@@ -47,15 +45,5 @@ def change_tag(call: Call) -> Answer:
     return success(parameters.echo, tag.document())
 
 
-# --- The endpoints of tracking tags ---
-
 _TAGS: Final = "/accounts/:account_id/tracking_tags"
 _ONE: Final = _TAGS + "/:tracking_tag_id"
-
-ROUTES: Final = (
-    Route("GET", _TAGS, TRACKING_TAGS.list_records, READS),
-    Route("POST", _TAGS, create_tag, WRITES),
-    Route("GET", _ONE, TRACKING_TAGS.show_record, READS),
-    Route("PUT", _ONE, change_tag, WRITES),
-    Route("DELETE", _ONE, TRACKING_TAGS.delete_record, WRITES),
-)

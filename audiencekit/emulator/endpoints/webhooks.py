@@ -1,4 +1,4 @@
-"""Webhooks: their addresses, their links, and the delivery of their events."""
+"""Webhooks: their links, the delivery of their events, and replays (specification part 0, sections 4.9, 6 and 9)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,37 @@ import contextlib
 import hashlib
 import hmac
 import json
+import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import aiohttp
+import orjson
 
-from audiencekit.emulator.answers import format_time
+from audiencekit.emulator.answers import Answer, format_time, refuse_problem
+from audiencekit.emulator.bodies import parse_json
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.endpoints.accounts import Account
+from audiencekit.emulator.endpoints.data_api import (
+    FieldSelection,
+    Found,
+    Query,
+    describe,
+    include,
+    invalid,
+    read_selection,
+)
+from audiencekit.emulator.endpoints.stream_rules import read_post
+from audiencekit.emulator.endpoints.tweets import TWEETS, publish_due
+from audiencekit.emulator.resources import Record
 
 if TYPE_CHECKING:
-    from audiencekit.emulator.endpoints.activity import FieldSelection
+    from audiencekit.emulator.store import Store
 
 
 # --- Webhooks: their addresses, their links, and the events for them ---
@@ -226,3 +244,117 @@ class WebhookSender:
                 return answer.status == 200 and is_proof(self._secret, crc_token, json.loads(content))
             except ValueError:
                 return False
+
+
+# --- New posts that match the rules of the filtered stream, for the webhooks linked to it ---
+
+
+class NewPosts:
+    """Looks for posts that are new since the last look."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seen: set[str] = set()
+        self._has_looked = False
+
+    def look(self, now: float) -> None:
+        """Send every linked webhook the posts since the last look, also scheduled ones that are due.
+
+        The first look after the first link sends nothing: earlier posts are not delivered.
+        """
+        webhooks = self._store.webhooks
+        if not webhooks.links:
+            return
+        for account in self._store.accounts_of_user():
+            publish_due(account, now)
+            for tweet in [*TWEETS.of(account).values()]:
+                if tweet.id not in self._seen and self._has_looked:
+                    self._notify(account, tweet, now)
+                self._seen.add(tweet.id)
+        self._has_looked = True
+
+    def _notify(self, account: Account, tweet: Record, now: float) -> None:
+        rules = self._store.stream_rules.matching(read_post(account, tweet, self._store.origin.user_id))
+        if not rules:
+            return
+        found: Found = (account, tweet)
+        for webhook_id, link in self._store.webhooks.links.items():
+            includes = include(self._store.origin.user_id, [found], link.selection)
+            document: dict[str, Any] = {
+                "data": {**describe(found, link.selection), "edit_history_tweet_ids": [tweet.id]},
+                **({"includes": includes} if includes else {}),
+                "matching_rules": [
+                    {"id": rule.id, **({} if rule.tag is None else {"tag": rule.tag})} for rule in rules
+                ],
+            }
+            self._store.webhooks.notify(webhook_id, orjson.dumps(document), now)
+
+
+# --- Webhooks: linked to the rules of the filtered stream, and asked to repeat (specification part 0, sections 4.9
+# and 9) ---
+#
+# How webhooks are made is not shown, so any number can be linked; events go to those that the emulator has a receiver
+# for. The parameters of a replay are not shown: they are the public service's, in the query or a JSON object, and each
+# may be left out.
+
+_WEBHOOK_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
+_DAY: Final = 86_400.0
+_WEBHOOK_FIELDS: Final = ("webhook_id", "from_date", "to_date")
+
+
+def link_webhook(call: Call) -> Answer:
+    """Answer `POST /2/tweets/search/webhooks/:webhook_id`: linked, also if it was linked before."""
+    if not _WEBHOOK_ID.fullmatch(call.ids["webhook_id"]):
+        raise invalid("Expected 1 to 19 digits for [webhook_id]")
+    query = Query(call.query)
+    selection = read_selection(query)
+    query.finish()
+    call.store.webhooks.link(call.ids["webhook_id"], selection)
+    return Answer(200, orjson.dumps({"data": {"provisioned": True}}))
+
+
+def replay(call: Call) -> Answer:
+    """Answer `POST /2/webhooks/replay`: the number of the job, which delivers the events between two minutes again.
+
+    By default these are the events of the last day, for every linked webhook.
+    """
+    query = Query(call.query)
+    given = {name: query.text(name) for name in _WEBHOOK_FIELDS}
+    query.finish()
+    given |= _read_webhook(call)
+    webhooks, webhook_id = call.store.webhooks, given["webhook_id"]
+    if webhook_id is not None and webhook_id not in webhooks.links:
+        kind = "https://api.x.com/2/problems/resource-not-found"
+        raise refuse_problem(404, "Not Found Error", "The webhook is not linked", kind)
+    until = _read_minute("to_date", given["to_date"], call.now)
+    since = _read_minute("from_date", given["from_date"], until - _DAY)
+    if since > until:
+        raise invalid("Expected [from_date] before [to_date]")
+    webhooks.replay([*webhooks.links] if webhook_id is None else [webhook_id], since, until)
+    job = {"job_id": call.store.make_long_id(call.now), "created_at": format_time(call.now)}
+    return Answer(200, orjson.dumps({"data": job}))
+
+
+def _read_webhook(call: Call) -> dict[str, Any]:
+    if not call.body:
+        return {}
+    try:
+        members = parse_json(call.body)
+    except ValueError:
+        raise invalid("The body is not valid JSON, or repeats a key") from None
+    if not isinstance(members, dict) or not members.keys() <= set(_WEBHOOK_FIELDS):
+        raise invalid(f"Expected a JSON object with {', '.join(_WEBHOOK_FIELDS)}")
+    if not all(isinstance(text, str) for text in members.values()):
+        raise invalid("Expected texts")
+    return members
+
+
+def _read_minute(name: str, text: str | None, default: float) -> float:
+    if text is None:
+        return default
+    try:
+        if not re.fullmatch(r"[0-9]{12}", text, re.ASCII):
+            raise ValueError
+        return datetime.strptime(text, "%Y%m%d%H%M").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        raise invalid(f"Expected a minute of UTC as YYYYMMDDHHMM for [{name}]") from None

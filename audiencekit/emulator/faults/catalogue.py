@@ -9,7 +9,19 @@ from types import MappingProxyType
 from typing import Final
 
 from audiencekit.emulator.faults import late_answers, replies, settings, traffic
-from audiencekit.emulator.faults.effects import Effect, Fault, Injection, Place, Situation
+from audiencekit.emulator.faults.effects import (
+    Cut,
+    Effect,
+    Fault,
+    Hold,
+    Injection,
+    Outage,
+    Place,
+    Situation,
+    Skew,
+    Throttle,
+    Unannounced,
+)
 from audiencekit.emulator.faults.settings import Setting
 
 # --- Rows of the catalogue: a kind of fault, and the address at which its faults take effect ---
@@ -173,7 +185,7 @@ _KINDS: Final = {
         "reset",
         "a reset: in the body after `after_bytes` of it, before or after it is applied",
         (_BEFORE, _HEADERS, _BODY, _AFTER),
-        act=traffic.reset,
+        act=lambda injection: Cut(injection["after_bytes"]),
         settings={"after_bytes": settings.whole(0, 100_000_000)},
     ),
     14: Kind(
@@ -181,7 +193,7 @@ _KINDS: Final = {
         "closed `delay_seconds` after an answer that promised more; at `headers`, when the next request is there",
         (_AFTER, _HEADERS),
         act=late_answers.close_idle,
-        acts={_HEADERS: traffic.close_stale},
+        acts={_HEADERS: lambda injection: Cut()},
         settings={"delay_seconds": settings.seconds(0.0)},
         when=lambda fault, situation: traffic.is_on_used_connection(situation),
     ),
@@ -274,7 +286,7 @@ _KINDS: Final = {
         "clocks apart",
         "`Date`, resets and the check of timestamps are `skew_seconds` off: 401 with code 135 beyond 300",
         (_HEADERS,),
-        act=traffic.skew,
+        act=lambda injection: Skew(injection["skew_seconds"]),
         settings={"skew_seconds": settings.skew(600)},
         times=_EVERY,
     ),
@@ -298,21 +310,21 @@ _KINDS: Final = {
         "address gone",
         "connections are reset and refused for `delay_seconds`: what a name that leads nowhere comes to",
         (_HEADERS, _CONNECT),
-        act=traffic.lose_address,
+        act=lambda injection: Outage(injection["delay_seconds"]),
         settings={"delay_seconds": settings.seconds(1.0, 3_600)},
     ),
     27: Kind(
         "restart",
         "as 26; with `state` lost every list is empty afterwards",
         (_BEFORE, _CONNECT, _HEADERS, _AFTER),
-        act=traffic.restart,
+        act=lambda injection: Outage(injection["delay_seconds"], lost=injection["state"] == "lost"),
         settings={"delay_seconds": settings.seconds(5.0, 3_600), "state": settings.choice("kept", "lost")},
     ),
     28: Kind(
         "black hole",
         "taken in, at `body` so many `after_bytes`, and never answered; reset after `delay_seconds`, if any",
         (_HEADERS, _CONNECT, _BODY, _BEFORE, _AFTER),
-        act=traffic.black_hole,
+        act=lambda injection: Hold(injection["delay_seconds"], injection["after_bytes"]),
         settings={"delay_seconds": settings.seconds(None), "after_bytes": settings.whole(0, 100_000_000)},
     ),
     29: Kind(
@@ -320,7 +332,7 @@ _KINDS: Final = {
         "the answer, or at `body` the request, goes at `bytes_per_second`",
         (_AFTER, _BEFORE, _BODY),
         act=late_answers.drip,
-        acts={_BODY: traffic.throttle},
+        acts={_BODY: lambda injection: Throttle(injection["bytes_per_second"])},
         settings={"bytes_per_second": settings.rate(1.0)},
     ),
     30: Kind(
@@ -338,7 +350,7 @@ _KINDS: Final = {
         "extra 1xx, HTTP/1.0, headers of `bytes`, headers without end; at `headers`, no 100 Continue",
         (_AFTER, _BEFORE, _HEADERS),
         act=late_answers.speak_oddly,
-        acts={_HEADERS: traffic.leave_unannounced},
+        acts={_HEADERS: lambda injection: Unannounced()},
         settings={
             "kind": settings.choice("extra_1xx", "http_1_0", "huge_headers", "endless_headers"),
             "bytes": settings.whole(1_000_000, 50_000_000),

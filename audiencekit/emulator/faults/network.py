@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from audiencekit.emulator.connections import ClientConnection, Handler, Listener
+from audiencekit.emulator.encryption import make_certificates
 from audiencekit.emulator.faults.catalogue import Site
 from audiencekit.emulator.faults.effects import Cut, Detour, Handshake, Hold, Outage, Place, Situation
 from audiencekit.emulator.faults.orders import Register
@@ -172,8 +173,6 @@ class FaultSites:
         return dict(self._shown)
 
     def _make_contexts(self) -> None:
-        from audiencekit.emulator.faults.certificates import make_certificates
-
         made = make_certificates()
         self._contexts = made.contexts
         self._shown["authority"] = made.authority

@@ -15,9 +15,6 @@ from audiencekit.emulator.faults.effects import (
     Place,
     Reply,
     Situation,
-    Skew,
-    Throttle,
-    Unannounced,
     Wait,
 )
 from audiencekit.emulator.faults.replies import plain_status
@@ -46,49 +43,9 @@ def fail_to_connect(injection: Injection) -> Cut | Outage | Handshake:
     return Cut()
 
 
-def reset(injection: Injection) -> Cut:
-    """13: a reset, in the body after `after_bytes` of it."""
-    return Cut(injection["after_bytes"])
-
-
-def close_stale(injection: Injection) -> Cut:
-    """14, when the next request comes on a connection that has been idle: it is gone."""
-    return Cut()
-
-
 def is_on_used_connection(situation: Situation) -> bool:
     """Whether the connection served a request before; after the answer, every one has."""
     return situation.place is not Place.HEADERS or situation.served > 0
-
-
-def skew(injection: Injection) -> Skew:
-    """23: another `Date`, and 401 with code 135 for timestamps far from it."""
-    return Skew(injection["skew_seconds"])
-
-
-def lose_address(injection: Injection) -> Outage:
-    """26: no process listens for `delay_seconds`."""
-    return Outage(injection["delay_seconds"])
-
-
-def restart(injection: Injection) -> Outage:
-    """27: as 26, and the lists may come back empty."""
-    return Outage(injection["delay_seconds"], lost=injection["state"] == "lost")
-
-
-def black_hole(injection: Injection) -> Hold:
-    """28: silence."""
-    return Hold(injection["delay_seconds"], injection["after_bytes"])
-
-
-def throttle(injection: Injection) -> Throttle:
-    """29, in the body."""
-    return Throttle(injection["bytes_per_second"])
-
-
-def leave_unannounced(injection: Injection) -> Unannounced:
-    """31: the 100 Continue that is not sent."""
-    return Unannounced()
 
 
 def spoil_handshake(injection: Injection) -> Handshake:

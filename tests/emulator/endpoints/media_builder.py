@@ -28,25 +28,3 @@ async def refused(caller: Any, method: str, path: str, query: Any = None, body: 
         reply = await caller.call(method, path, data=json.dumps(body).encode(), headers=headers)
     error = reply.body["errors"][0]
     return reply.status, error["code"], error.get("parameter")
-
-
-def bad_lists(ids: str, most: int = 1_000) -> list[tuple[dict[str, object], str]]:
-    """Queries that no list takes, and the parameter that is wrong; `ids` takes up to 200 ids."""
-    return [
-        ({"count": 0}, "count"),
-        ({"count": most + 1}, "count"),
-        ({"count": "ten"}, "count"),
-        ({"cursor": "c-nothing"}, "cursor"),
-        ({ids: ",".join(["1"] * 201)}, ids),
-        ({ids: ""}, ids),
-        ({"unheard_of": "1"}, "unheard_of"),
-    ]
-
-
-def bad_orders() -> list[tuple[dict[str, object], str]]:
-    """The same for lists that are sorted, and that may have deleted records."""
-    return [
-        ({"sort_by": "created_at"}, "sort_by"),
-        ({"sort_by": "price-asc"}, "sort_by"),
-        ({"with_deleted": "yes"}, "with_deleted"),
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from tests.cases import each_case
 
 KEYWORD = {"targeting_type": "BROAD_KEYWORD", "targeting_value": "running", "operator_type": "EQ"}
 SIX_HOURS = 6 * 3_600
@@ -50,8 +50,8 @@ async def test_the_people_of_an_audience_are_its_last_count(open_emulator: Any) 
         assert await _bounds(caller, criterion) == (190, 210)
 
 
-@pytest.mark.parametrize(
-    ("body", "parameter"),
+@each_case(
+    "body, parameter",
     [
         ([], "targeting_criteria"),
         ({}, "targeting_criteria"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.emulator.endpoints.audience_members import (
@@ -23,6 +22,7 @@ from audiencekit.emulator.endpoints.audience_members import (
     show_key_set,
     split_key_set,
 )
+from tests.cases import each_case
 
 # --- Entries, found by key set and by key ---
 
@@ -116,9 +116,7 @@ def test_one_hash_is_told_from_the_rest(pairs: list[tuple[bytes, str]]) -> None:
     assert is_one_hash(make_key_set(make_key(tag, text) for tag, text in pairs)) == alone
 
 
-@pytest.mark.parametrize(
-    ("profile", "name", "other"), [("spec", "platform_id", "twitter_id"), ("x", "twitter_id", "platform_id")]
-)
+@each_case("profile, name, other", [("spec", "platform_id", "twitter_id"), ("x", "twitter_id", "platform_id")])
 def test_profiles_name_one_field_differently(profile: str, name: str, other: str) -> None:
     """`platform_id` is `twitter_id` at the public service."""
     assert name in FIELDS[profile]

@@ -472,8 +472,8 @@ async def test_the_number_of_operations_is_exact(caller: Any) -> None:
     assert len(await caller.log()) == 2_500
 
 
-@pytest.mark.parametrize(
-    ("media_type", "status"),
+@each_case(
+    "media_type, status",
     [
         ("application/json", 200),
         ("Application/JSON; charset=UTF-8", 200),
@@ -519,7 +519,7 @@ async def test_upper_case_hashes_are_a_switch(open_emulator: Any) -> None:
         ]
 
 
-@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+@each_case("separators", [(",", ":"), (", ", ": ")])
 async def test_a_sink_counts_and_applies_nothing(open_emulator: Any, separators: tuple[str, str]) -> None:
     """The right counts, however the JSON is written; no members, no log; faults are still refused."""
     operations = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import CAMPAIGN, make_campaign, make_instrument, make_line_item
 
 # --- Funding instruments and campaigns, over the wire ---
@@ -24,24 +25,6 @@ async def test_a_funding_instrument_is_made_in_the_sandbox(caller: Any) -> None:
     assert (await caller.call("GET", path, query={"funding_instrument_ids": made})).body["data"] == [record]
     query = {"currency": "EUR", "start_time": "2027-01-01"}
     assert (await caller.call("POST", path, query=query)).status == 405
-
-
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [
-        ({"currency": "EUR"}, "start_time"),
-        ({"start_time": "2027-01-01"}, "currency"),
-        ({"currency": "euro", "start_time": "2027-01-01"}, "currency"),
-        ({"currency": "XXQ", "start_time": "2027-01-01"}, "currency"),
-        ({"currency": "EUR", "start_time": "soon"}, "start_time"),
-        ({"currency": "EUR", "start_time": "2027-01-01", "type": "CASH"}, "type"),
-    ],
-)
-async def test_faulty_funding_instruments_are_refused(caller: Any, query: dict[str, str], parameter: str) -> None:
-    """Currency and start are required, and checked."""
-    path, sandbox = caller.account + "/funding_instruments", caller.emulator.ads_sandbox_url
-    refused = await caller.call("POST", path, query=query, base=sandbox)
-    assert (refused.status, refused.body["errors"][0]["parameter"]) == (400, parameter)
 
 
 async def test_a_campaign_is_shown_with_its_defaults(caller: Any) -> None:
@@ -70,22 +53,12 @@ async def test_a_campaign_is_shown_with_its_defaults(caller: Any) -> None:
     assert (await caller.call("GET", f"{caller.account}/campaigns/{made['id']}")).body["data"] == made
 
 
-@pytest.mark.parametrize(
-    ("more", "status", "parameter"),
+@each_case(
+    "more, status, parameter",
     [
         ({"funding_instrument_id": "nothing"}, 404, "funding_instrument_id"),
-        ({"name": ""}, 400, "name"),
-        ({"name": "n" * 256}, 400, "name"),
-        ({"entity_status": "DELETED"}, 400, "entity_status"),
         ({TOTAL: 4_999_999}, 400, DAILY),
-        ({TOTAL: "5.0"}, 400, TOTAL),
-        ({DAILY: 0}, 400, DAILY),
-        ({TOTAL: 2**63}, 400, TOTAL),
-        ({"purchase_order_number": "1" * 51}, 400, "purchase_order_number"),
-        ({"budget_optimization": "ACCOUNT"}, 400, "budget_optimization"),
         ({"budget_optimization": "LINE_ITEM", "standard_delivery": "true"}, 400, "standard_delivery"),
-        ({"standard_delivery": "yes"}, 400, "standard_delivery"),
-        ({"start_time": "2027-01-01"}, 400, "start_time"),
     ],
 )
 async def test_faulty_campaigns_are_refused(caller: Any, more: dict[str, Any], status: int, parameter: str) -> None:
@@ -95,7 +68,7 @@ async def test_faulty_campaigns_are_refused(caller: Any, more: dict[str, Any], s
     assert (await caller.call("GET", caller.account + "/campaigns")).body["data"] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "more",
     [
         {"name": "n" * 255, "purchase_order_number": "1" * 50},
@@ -151,10 +124,12 @@ async def test_a_campaign_can_be_changed(caller: Any) -> None:
 
 
 async def test_an_account_has_two_hundred_active_campaigns(open_emulator: Any) -> None:
-    """The next one can be paused only, and cannot be made active until another is not."""
+    """Unless fewer are allowed. The next one can be paused only, and not made active until another is not."""
     async with open_emulator() as caller:
-        instrument = await make_instrument(caller)
-        made = [(await make_campaign(caller, instrument=instrument)).body["data"]["id"] for _ in range(200)]
+        instrument, account = await make_instrument(caller), caller.emulator.store.accounts[caller.emulator.account_id]
+        assert account.max_active_campaigns == 200
+        account.max_active_campaigns = 2
+        made = [(await make_campaign(caller, instrument=instrument)).body["data"]["id"] for _ in range(2)]
         assert (await make_campaign(caller, instrument=instrument)).codes == ["TOO_MANY_CAMPAIGNS"]
         paused = await make_campaign(caller, instrument=instrument, entity_status="PAUSED")
         path = f"{caller.account}/campaigns/{paused.body['data']['id']}"
@@ -267,8 +242,8 @@ async def test_a_line_item_goes_through_its_life(caller: Any) -> None:
     assert (await caller.call("GET", path, query={"with_deleted": "true"})).status == 200
 
 
-@pytest.mark.parametrize(
-    ("query", "code", "name"),
+@each_case(
+    "query, code, name",
     [
         ({"end_time": "2027-01-01T00:00:00Z", "start_time": "2027-01-01T00:00:00Z"}, "INVALID_TIME_WINDOW", "end_time"),
         (
@@ -278,8 +253,6 @@ async def test_a_line_item_goes_through_its_life(caller: Any) -> None:
         ),
         ({"entity_status": "DRAFT"}, "INVALID_PARAMETER", "entity_status"),
         ({"categories": "IAB7"}, "EXCLUSIVE_PARAMETERS", "categories"),
-        ({"name": ""}, "INVALID_PARAMETER", "name"),
-        ({"bid_amount_local_micro": str(2**63)}, "INVALID_PARAMETER", "bid_amount_local_micro"),
     ],
 )
 async def test_faulty_changes_change_nothing(caller: Any, query: dict[str, str], code: str, name: str) -> None:

@@ -6,9 +6,9 @@ import copy
 import json
 from typing import Any
 
-import pytest
-
-from tests.emulator.endpoints.media_builder import bad_lists, bad_orders, media_keys, refused
+from tests.cases import each_case
+from tests.emulator.endpoints.conversation_cards_builder import make_image_card
+from tests.emulator.endpoints.media_builder import media_keys, refused
 
 NOT_FOUND = (404, "NOT_FOUND", "card_id")
 JSON = {"Content-Type": "application/json"}
@@ -43,8 +43,8 @@ async def _change(caller: Any, card_id: str, **body: Any) -> Any:
     return await caller.call("PUT", f"{caller.account}/cards/{card_id}", data=json.dumps(body).encode(), headers=JSON)
 
 
-@pytest.mark.parametrize(
-    ("media", "end", "card_type"),
+@each_case(
+    "media, end, card_type",
     [
         (("IMAGE",), DETAILS, "IMAGE_WEBSITE"),
         (("VIDEO",), DETAILS, "VIDEO_WEBSITE"),
@@ -68,8 +68,8 @@ async def test_the_type_follows_from_the_components(
     assert made.body["data"]["components"] == [first, end]
 
 
-@pytest.mark.parametrize(
-    ("media", "card_type"),
+@each_case(
+    "media, card_type",
     [
         (("IMAGE", "IMAGE"), "IMAGE_MULTI_DEST_CAROUSEL_WEBSITE"),
         (("VIDEO", "VIDEO"), "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE"),
@@ -139,23 +139,6 @@ async def test_cards_are_listed_by_what_they_are(caller: Any) -> None:
     assert len((await caller.call("GET", caller.account + "/cards")).body["data"]) == 100
     rest = (await caller.call("GET", caller.account + "/cards", query={"count": 200})).body["data"]
     assert len(rest) == 101
-
-
-async def test_lists_refuse_what_they_cannot_read(caller: Any) -> None:
-    """Each wrong parameter by its name; totals are not counted here."""
-    path = caller.account + "/cards"
-    bad = [
-        *bad_lists("card_id", 200),
-        *bad_lists("card_uris", 200),
-        *bad_orders(),
-        ({"card_types": "POSTER"}, "card_types"),
-        ({"q": ""}, "q"),
-        ({"q": "q" * 81}, "q"),
-        ({"include_legacy_cards": "1"}, "include_legacy_cards"),
-        ({"with_total_count": "true"}, "with_total_count"),
-    ]
-    for query, parameter in bad:
-        assert await refused(caller, "GET", path, query) == (400, "INVALID_PARAMETER", parameter)
 
 
 async def test_the_body_of_a_card_is_read_strictly(caller: Any) -> None:
@@ -250,7 +233,7 @@ async def test_components_are_read_strictly(caller: Any) -> None:
     assert (await caller.call("GET", path)).body["data"] == []
 
 
-@pytest.mark.parametrize("value", ["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"])
+@each_case("value", ["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"])
 async def test_a_button_has_one_of_seven_labels(caller: Any, value: str) -> None:
     """And leads to an app of one shop or of both, with a link where there is an app."""
     label = {"type": "ENUM", "value": value}
@@ -258,3 +241,34 @@ async def test_a_button_has_one_of_seven_labels(caller: Any, value: str) -> None
     for destination in (APP, app, {**APP, **app}):
         button = {"type": "BUTTON", "label": label, "destination": destination}
         assert (await make_card(caller, components=[await _one(caller, "IMAGE"), button])).status == 200
+
+
+# --- Cards of every kind together, over the wire ---
+
+
+async def test_cards_are_found_by_their_address(caller: Any) -> None:
+    """In the order asked for, conversation cards too, each once; deleted ones with `with_deleted` alone."""
+    plain = (await make_card(caller)).body["data"]
+    conversation = (await make_image_card(caller)).body["data"]
+    gone = (await make_card(caller)).body["data"]
+    await caller.call("DELETE", f"{caller.account}/cards/{gone['id']}")
+    path = caller.account + "/cards/all"
+    uris = [conversation["card_uri"], gone["card_uri"], plain["card_uri"], plain["card_uri"], "card://1"]
+    query = {"card_uris": ",".join(uris)}
+    listed = (await caller.call("GET", path, query=query)).body
+    assert listed["data"] == [conversation, plain]
+    assert "next_cursor" not in listed
+    everything = (await caller.call("GET", path, query={**query, "with_deleted": "true"})).body["data"]
+    assert [card["id"] for card in everything] == [conversation["id"], gone["id"], plain["id"]]
+
+
+async def test_a_card_of_any_kind_is_shown(caller: Any) -> None:
+    """By its id, which is another word for a conversation card than its address has."""
+    for card in ((await make_card(caller)).body["data"], (await make_image_card(caller)).body["data"]):
+        path = f"{caller.account}/cards/all/{card['id']}"
+        assert (await caller.call("GET", path)).body["data"] == card
+        kind = "cards/image_conversation" if card["card_type"] == "IMAGE_CONVERSATION" else "cards"
+        await caller.call("DELETE", f"{caller.account}/{kind}/{card['id']}")
+        assert await refused(caller, "GET", path) == (404, "NOT_FOUND", "card_id")
+        shown = await caller.call("GET", path, query={"with_deleted": "true"})
+        assert shown.body["data"]["deleted"] is True

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.emulator.endpoints.conversation_cards_builder import TEXTS, make_image_card, make_video_card
-from tests.emulator.endpoints.media_builder import bad_lists, bad_orders, media_keys, refused
+from tests.emulator.endpoints.media_builder import media_keys, refused
 
 MAKERS = {"image_conversation": make_image_card, "video_conversation": make_video_card}
 KINDS = pytest.mark.parametrize("kind", MAKERS)
@@ -92,7 +93,7 @@ async def test_the_two_kinds_do_not_meet(caller: Any) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("name", ["name", "first_cta", "first_cta_tweet", "thank_you_text", "media_key", "title"])
+@each_case("name", ["name", "first_cta", "first_cta_tweet", "thank_you_text", "media_key", "title"])
 async def test_a_missing_part_of_a_card_is_named(caller: Any, kind: str, name: str) -> None:
     """Each by its name when it is missing; the title may be missing beside a second hashtag."""
     assert _problem(await MAKERS[kind](caller, **{name: ""})) == (400, "MISSING_PARAMETER", name)
@@ -102,7 +103,7 @@ async def test_a_missing_part_of_a_card_is_named(caller: Any, kind: str, name: s
 
 
 @KINDS
-@pytest.mark.parametrize("ordinal", ["second", "third", "fourth"])
+@each_case("ordinal", ["second", "third", "fourth"])
 async def test_a_hashtag_needs_its_tweet(caller: Any, kind: str, ordinal: str) -> None:
     """The text that is tweeted when it is chosen."""
     hashtag = {f"{ordinal}_cta": "sea"}
@@ -113,8 +114,8 @@ async def test_a_hashtag_needs_its_tweet(caller: Any, kind: str, ordinal: str) -
 
 
 @KINDS
-@pytest.mark.parametrize(
-    ("name", "good", "bad"),
+@each_case(
+    "name, good, bad",
     [
         ("name", ["n" * 80], ["n" * 81]),
         ("thank_you_text", ["t" * 23], ["t" * 24]),
@@ -182,8 +183,8 @@ async def test_a_change_keeps_the_rules_of_a_card(caller: Any) -> None:
 
 
 @KINDS
-async def test_lists_are_narrowed_and_refuse_what_they_cannot_read(caller: Any, kind: str) -> None:
-    """By id and by the beginning of the name; each wrong parameter by its name."""
+async def test_lists_are_narrowed(caller: Any, kind: str) -> None:
+    """By id and by the beginning of the name."""
     card = (await MAKERS[kind](caller)).body["data"]
     other = (await MAKERS[kind](caller, name="Another")).body["data"]
     path = _path(caller, kind)
@@ -191,6 +192,3 @@ async def test_lists_are_narrowed_and_refuse_what_they_cannot_read(caller: Any, 
         assert (await caller.call("GET", path, query=query)).body["data"] == found
     total = (await caller.call("GET", path, query={"with_total_count": "true", "count": 1})).body
     assert (total["total_count"], len(total["data"])) == (2, 1)
-    bad = [*bad_lists("card_ids"), *bad_orders(), ({"q": ""}, "q"), ({"q": "q" * 81}, "q")]
-    for query, parameter in bad:
-        assert await refused(caller, "GET", path, query) == (400, "INVALID_PARAMETER", parameter)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from audiencekit.service_words import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
+from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.endpoints.data_api_builder import ask, get_token, is_invalid
 from tests.emulator.endpoints.media_builder import media_keys
@@ -179,7 +178,7 @@ async def test_scheduled_tweets_are_posts_once_they_are_out(caller: Any) -> None
     assert post["created_at"] == "2027-01-16T08:00:00.000Z"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     [
         {},
@@ -210,7 +209,7 @@ async def test_a_hundred_posts_can_be_asked_for(caller: Any) -> None:
     assert is_invalid(await ask(caller, "GET", twice.removeprefix("/2")))
 
 
-@pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer wrong", "Basic wrong", "OAuth oauth_token=x"])
+@each_case("authorization", [None, "Bearer ", "Bearer wrong", "Basic wrong", "OAuth oauth_token=x"])
 async def test_the_token_is_needed(caller: Any, authorization: str | None) -> None:
     """401 as a problem, without it, or with another than the one that was given out."""
     await get_token(caller)
@@ -233,8 +232,9 @@ async def test_the_data_api_is_rate_limited(caller: Any) -> None:
     """429 as a problem, until the window is over."""
     headers = {"Authorization": f"Bearer {caller.emulator.store.tokens.give_bearer()}"}
     url = caller.emulator.base_url
-    for _ in range(300):
-        assert (await caller.send("GET", "/2/tweets?ids=1", base=url, headers=headers)).status == 200
+    first = await caller.send("GET", "/2/tweets?ids=1", base=url, headers=headers)
+    assert (first.status, first.headers["x-rate-limit-remaining"]) == (200, "299")
+    caller.spend_quota(300)
     refused = await caller.send("GET", "/2/tweets?ids=1", base=url, headers=headers)
     assert (refused.status, refused.body["errors"][0]["title"]) == (429, "Too Many Requests")
     await caller.move_clock(advance=900)

@@ -69,7 +69,7 @@ async def test_a_created_audience_is_shown_with_its_tree(caller: Any) -> None:
     assert (await caller.call("GET", f"{caller.audiences}/{record['id']}")).body["data"] == record
 
 
-@pytest.mark.parametrize(("profile", "negated"), [("spec", True), ("x", False)])
+@each_case("profile, negated", [("spec", True), ("x", False)])
 async def test_the_default_of_negate_is_the_profiles(open_emulator: Any, profile: str, negated: bool) -> None:
     """Every segment but the root."""
     async with open_emulator(profile=profile) as caller:
@@ -95,8 +95,8 @@ async def test_the_tree_can_stand_in_params(caller: Any) -> None:
 GOOD = _leaf("ID")
 
 
-@pytest.mark.parametrize(
-    ("tree", "parameter"),
+@each_case(
+    "tree, parameter",
     [
         (None, "child_segments"),
         ([], "child_segments"),
@@ -160,8 +160,8 @@ async def test_ten_leaves_are_allowed_at_any_depth(caller: Any) -> None:
 MOBILE = {"audience_type": "MOBILE_AUDIENCE"}
 
 
-@pytest.mark.parametrize(
-    ("item", "parameter"),
+@each_case(
+    "item, parameter",
     [
         (5, "operation"),
         ({"params": {}}, "operation_type"),
@@ -273,8 +273,8 @@ async def test_mobile_audiences_can_be_made_renamed_and_deleted(caller: Any) -> 
     assert (await _batch(caller, {"operation_type": "Delete", "params": target})).body["data"][0]["deleted"] is True
 
 
-@pytest.mark.parametrize(
-    ("tree", "size"),
+@each_case(
+    "tree, size",
     [
         (lambda a, b: _tree("AND", _leaf(a), _leaf(b)), 100),
         (lambda a, b: _tree("OR", _leaf(a), _leaf(b)), 400),

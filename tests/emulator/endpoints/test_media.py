@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from tests.emulator.conftest import Opener
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
-from tests.emulator.endpoints.media_builder import account_media, bad_lists, bad_orders, media_keys, refused
+from tests.emulator.endpoints.media_builder import account_media, media_keys, refused
 
 NOT_FOUND = (404, "NOT_FOUND")
 
@@ -71,14 +70,14 @@ async def test_media_go_through_their_life(caller: Any) -> None:
     assert (await caller.call("POST", path, query={"media_key": key})).body["data"]["deleted"] is False
 
 
-@pytest.mark.parametrize("key", ["4_1", "3_", "3-1", "3_12345678901234567890", "3_1x", "images"])
+@each_case("key", ["4_1", "3_", "3-1", "3_12345678901234567890", "3_1x", "images"])
 async def test_a_key_says_what_it_leads_to(caller: Any, key: str) -> None:
     """Else it is none."""
     path = caller.account + "/media_library"
     assert await refused(caller, "POST", path, {"media_key": key}) == (400, "INVALID_MEDIA_ID", "media_key")
 
 
-@pytest.mark.parametrize(("sort", "media_type"), [("3", "IMAGE"), ("7", "VIDEO"), ("13", "VIDEO"), ("16", "GIF")])
+@each_case("sort, media_type", [("3", "IMAGE"), ("7", "VIDEO"), ("13", "VIDEO"), ("16", "GIF")])
 async def test_the_type_follows_from_the_key(caller: Any, sort: str, media_type: str) -> None:
     """By the number that it begins with."""
     added = await caller.call("POST", caller.account + "/media_library", query={"media_key": f"{sort}_1"})
@@ -114,24 +113,6 @@ async def test_account_media_are_deleted_once(caller: Any) -> None:
     assert (await caller.call("GET", path, query={"with_deleted": "true"})).body["data"]["deleted"] is True
     listed = (await caller.call("GET", caller.account + "/account_media")).body["data"]
     assert before["id"] not in {entry["id"] for entry in listed}
-
-
-@pytest.mark.parametrize(
-    ("kind", "ids"),
-    [("media_library", "media_keys"), ("account_media", "account_media_ids"), ("media_creatives", "line_item_ids")],
-)
-async def test_lists_refuse_what_they_cannot_read(caller: Any, kind: str, ids: str) -> None:
-    """Each wrong parameter by its name."""
-    path = f"{caller.account}/{kind}"
-    for query, parameter in bad_lists(ids) + bad_orders():
-        assert await refused(caller, "GET", path, query) == (400, "INVALID_PARAMETER", parameter)
-    both = {"with_total_count": "true", "cursor": "c-1"}
-    assert await refused(caller, "GET", path, both) == (400, "EXCLUSIVE_PARAMETERS", "cursor")
-    assert await refused(caller, "DELETE", f"{path}/1", {"with_deleted": "true"}) == (
-        400,
-        "INVALID_PARAMETER",
-        "with_deleted",
-    )
 
 
 async def test_account_media_come_in_pages(caller: Any) -> None:
@@ -198,16 +179,11 @@ async def test_website_clicks_need_an_address_to_land_at(caller: Any) -> None:
 
 
 async def test_creatives_are_refused_without_their_parts(caller: Any) -> None:
-    """Missing, unknown and deleted parts, and invalid addresses."""
+    """Unknown and deleted ones."""
     path, line_item = caller.account + "/media_creatives", await _line_item(caller)
     good = {"account_media_id": await account_media(caller, "BANNER"), "line_item_id": line_item}
     for name in good:
-        rest = {key: value for key, value in good.items() if key != name}
-        assert await refused(caller, "POST", path, rest) == (400, "MISSING_PARAMETER", name)
         assert await refused(caller, "POST", path, {**good, name: "nothing"}) == (*NOT_FOUND, name)
-    for address in ("shop.example", "ftp://shop.example/", "https://", "https://a b.example/", ""):
-        query = {**good, "landing_url": address}
-        assert await refused(caller, "POST", path, query) == (400, "INVALID_PARAMETER", "landing_url")
     await caller.call("DELETE", f"{caller.account}/line_items/{line_item}")
     assert await refused(caller, "POST", path, good) == (*NOT_FOUND, "line_item_id")
     assert (await caller.call("GET", path)).body["data"] == []

@@ -14,6 +14,7 @@ import pytest
 from audiencekit.emulator.calls import Address
 from audiencekit.emulator.routes import ROUTES
 from audiencekit.emulator.routing import Credential
+from tests.cases import each_case
 
 # --- Tokens, from the first request to their end, over the wire ---
 
@@ -166,8 +167,8 @@ async def test_an_application_without_sign_in_is_asked_about_each_time(open_emul
         assert (await _page(caller, "authenticate", oauth_token=second)).status == 200
 
 
-@pytest.mark.parametrize(
-    ("callback", "status", "code"),
+@each_case(
+    "callback, status, code",
     [
         (None, 400, 38),
         ("https://example.com/", 403, 415),
@@ -185,7 +186,7 @@ async def test_callbacks_that_are_not_registered_are_refused(
     assert (refused.status, refused.codes) == (status, [code])
 
 
-@pytest.mark.parametrize(("access", "status"), [("read", 200), ("write", 200), ("all", 400)])
+@each_case("access, status", [("read", 200), ("write", 200), ("all", 400)])
 async def test_an_access_type_is_one_of_two(caller: Any, access: str, status: int) -> None:
     """By the specification's name and by the public one."""
     for name in ("platform_auth_access_type", "x_auth_access_type"):
@@ -204,7 +205,7 @@ async def test_the_first_step_is_signed_by_the_application(caller: Any) -> None:
     assert [reply.status for reply in replies] == [200, 401]
 
 
-@pytest.mark.parametrize("suffix", ["", ".json"])
+@each_case("suffix", ["", ".json"])
 async def test_an_invalidated_token_is_refused(caller: Any, suffix: str) -> None:
     """401 with code 89 from then on; another token is not touched, and a new one can be had."""
     token, secret = await _log_in(caller)
@@ -259,8 +260,8 @@ async def test_a_bearer_token_needs_the_applications_secret(caller: Any) -> None
         assert (refused.status, refused.codes) == (403, [99])
 
 
-@pytest.mark.parametrize(
-    ("data", "media_type"),
+@each_case(
+    "data, media_type",
     [
         (b"", FORM["Content-Type"]),
         (b"grant_type=password", FORM["Content-Type"]),
@@ -275,19 +276,20 @@ async def test_a_bearer_token_has_one_grant_type(caller: Any, data: bytes, media
 
 async def test_authorization_is_rate_limited(caller: Any) -> None:
     """Each endpoint by itself: 429 with code 88, and 403 with code 99 for bearer tokens, until the window is over."""
-    for _ in range(300):
-        assert (await _bearer(caller, _basic(caller))).status == 200
+    assert (await _bearer(caller, _basic(caller))).headers["x-rate-limit-remaining"] == "299"
+    caller.spend_quota(299)
+    assert (await _bearer(caller, _basic(caller))).status == 200
     refused = await _bearer(caller, _basic(caller))
     assert (refused.status, refused.codes, refused.headers["x-rate-limit-remaining"]) == (403, [99], "0")
-    for _ in range(300):
-        await _page(caller, "authorize", oauth_token="x")
+    assert (await _page(caller, "authorize", oauth_token="x")).headers["x-rate-limit-remaining"] == "299"
+    caller.spend_quota(300)
     limited = await _page(caller, "authorize", oauth_token="x")
     assert (limited.status, limited.codes) == (429, [88])
     await caller.move_clock(advance=900)
     assert (await _bearer(caller, _basic(caller))).status == 200
 
 
-@pytest.mark.parametrize("path", ["/oauth/authorize", "/oauth/request_token", "/oauth2/token"])
+@each_case("path", ["/oauth/authorize", "/oauth/request_token", "/oauth2/token"])
 async def test_authorization_is_at_the_base_address(caller: Any, path: str) -> None:
     """And nowhere else."""
     for base in (caller.emulator.ads_url, caller.emulator.ads_sandbox_url):
@@ -322,7 +324,7 @@ async def test_tokens_survive_a_restart(open_emulator: Any, tmp_path: Path) -> N
 PAGES = [("GET", "authorize"), ("GET", "authenticate"), ("POST", "authorize")]
 
 
-@pytest.mark.parametrize(("method", "name"), PAGES)
+@each_case("method, name", PAGES)
 async def test_pages_are_for_browsers(caller: Any, method: str, name: str) -> None:
     """None of the headers of data: with them a browser keeps the page as a file instead of showing it."""
     token, _ = await _begin(caller)
@@ -340,8 +342,8 @@ async def test_pages_are_for_browsers(caller: Any, method: str, name: str) -> No
         )
 
 
-@pytest.mark.parametrize("where", ["query", "header"])
-@pytest.mark.parametrize("bad", ["\r\nSet-Cookie: a=b", "\n", "\r", "\0", " ", "\t", "é", "\u2028"])
+@each_case("where", ["query", "header"])
+@each_case("bad", ["\r\nSet-Cookie: a=b", "\n", "\r", "\0", " ", "\t", "é", "\u2028"])
 async def test_a_callback_is_an_address_and_nothing_more(caller: Any, bad: str, where: str) -> None:
     """Refused at the first step: what it says becomes a header of the answer to a browser."""
     callback = f"http://127.0.0.1:9/back{bad}"
@@ -354,7 +356,7 @@ async def test_a_callback_is_an_address_and_nothing_more(caller: Any, bad: str, 
 
 # Nothing of the user's is changed by these, although their method is POST: a token is ended, an estimate is made.
 ENDS = {"/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json", "/oauth2/invalidate_token"}
-ESTIMATE = "/12/accounts/:account_id/audience_estimate"
+ESTIMATE = "/12/accounts/{account_id}/audience_estimate"
 
 Answer = tuple[int, str]
 
@@ -387,9 +389,9 @@ async def test_a_token_may_do_what_was_asked_for(caller: Any, name: str, access:
 
 def _endpoints() -> Iterator[tuple[str, str, Address]]:
     """Method, path and address of all that take the token of a user; the ends of tokens are tried above."""
-    rows = [(route, "/" + "/".join(route.pattern)) for route in ROUTES if route.credential is Credential.USER]
-    assert {path for _, path in rows} >= {*ENDS, ESTIMATE}
-    return ((route.method, path, min(route.addresses)) for route, path in rows if path not in ENDS)
+    rows = [route for route in ROUTES if route.credential is Credential.USER]
+    assert {route.path for route in rows} >= {*ENDS, ESTIMATE}
+    return ((route.method, route.path, min(route.addresses)) for route in rows if route.path not in ENDS)
 
 
 async def _answers(caller: Any, keys: dict[str, str], *, writing: bool) -> dict[tuple[str, str], Answer]:
@@ -400,8 +402,10 @@ async def _answers(caller: Any, keys: dict[str, str], *, writing: bool) -> dict[
     for method, pattern, address in _endpoints():
         if (method != "GET" and pattern != ESTIMATE) is not writing:
             continue
-        known = pattern.replace(":account_id", emulator.account_id).replace(":custom_audience_id", emulator.audience_id)
-        path = re.sub(r":\w+", "8", known)
+        known = pattern.replace("{account_id}", emulator.account_id).replace(
+            "{custom_audience_id}", emulator.audience_id
+        )
+        path = re.sub(r"\{\w+\}", "8", known)
         reply = await caller.send(
             method, path, base=bases[address], headers=caller.sign(method, bases[address] + path, **keys)
         )

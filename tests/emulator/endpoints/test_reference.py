@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.endpoints.categories import are_business_categories
+from audiencekit.emulator.endpoints.reference import are_business_categories
 from tests.cases import each_case
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 
 LISTS = ["advertiser_business_categories", "content_categories", "publishers"]
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each_case("name", LISTS)
 async def test_the_lists_take_no_parameters(caller: Any, name: str) -> None:
     """All records at once; anything asked for besides is refused."""
     reply = await caller.call("GET", f"/12/{name}")
@@ -22,7 +22,7 @@ async def test_the_lists_take_no_parameters(caller: Any, name: str) -> None:
     assert (await caller.call("GET", f"/12/{name}", query={"count": 1})).codes == ["INVALID_PARAMETER"]
 
 
-@pytest.mark.parametrize("name", [*LISTS, "bidding_rules", "line_items/placements"])
+@each_case("name", [*LISTS, "bidding_rules", "line_items/placements"])
 async def test_reference_data_is_read_five_times(caller: Any, name: str) -> None:
     """In a quarter of an hour, each list by itself; then again. The sandbox counts with it."""
     path = f"/12/{name}"

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import pytest_asyncio
 from aiohttp import web
 
 from audiencekit.emulator.endpoints.webhooks import SIGNATURE_HEADER, sign
+from tests.cases import each_case
 from tests.emulator.endpoints.data_api_builder import ask, is_invalid
-from tests.emulator.endpoints.test_stream_rule_calls import change
+from tests.emulator.endpoints.test_stream_rules import change
 from tests.emulator.endpoints.tweets_builder import write
 from tests.moments import PATIENCE_SECONDS
 
@@ -165,8 +165,8 @@ async def test_a_replay_is_of_the_minutes_that_it_names(caller: Any, receiver: R
     assert receiver.taken.empty()
 
 
-@pytest.mark.parametrize(
-    ("query", "status"),
+@each_case(
+    "query, status",
     [
         ({"webhook_id": "13"}, 404),
         ({"from_date": "2027"}, 400),
@@ -192,11 +192,8 @@ async def test_a_receiver_without_the_secret_is_told_nothing(caller: Any, receiv
     assert (made["attempts"], receiver.challenges, receiver.signatures) == ([None] * 3, 3, [])
 
 
-@pytest.mark.parametrize(
-    "order",
-    [{"12": "http://shop.example/"}, {"12": "ftp://127.0.0.1/"}, {"x": "http://127.0.0.1/"}, {"1" * 20: "http://127.0.0.1/"},
-     {"12": "http://a:b@127.0.0.1/"}, {"12": 7}, ["12"]],
-)  # fmt: skip
+@each_case("order", [{"12": "http://shop.example/"}, {"12": "ftp://127.0.0.1/"}, {"x": "http://127.0.0.1/"}, {"1" * 20: "http://127.0.0.1/"},
+     {"12": "http://a:b@127.0.0.1/"}, {"12": 7}, ["12"]])  # fmt: skip
 async def test_receivers_are_on_this_machine(caller: Any, order: Any) -> None:
     """Unless their host is allowed; a faulty order changes nothing."""
     before = (await caller.send("GET", "/__webhooks")).body["receivers"]
@@ -233,3 +230,25 @@ async def test_links_rules_and_posts_survive_a_restart(open_emulator: Any, recei
         assert (await ask(caller, "POST", "/webhooks/replay")).status == 200
         assert await receiver.next() == before
         assert (await receiver.next())["data"]["text"] == "spring two"
+
+
+@each_case("webhook_id", ["1", "1234567890123456789"])
+async def test_a_webhook_is_linked(caller: Any, webhook_id: str) -> None:
+    """By its number of up to 19 digits, with fields and expansions; again, it is the same."""
+    query = {"tweet.fields": "created_at", "expansions": "attachments.media_keys", "media.fields": "url"}
+    for _ in range(2):
+        reply = await ask(caller, "POST", f"/tweets/search/webhooks/{webhook_id}", query)
+        assert (reply.status, reply.body) == (200, {"data": {"provisioned": True}})
+
+
+@each_case("path", ["a", "12345678901234567890", "-1", "1?tweet.fields=source", "1?colour=red"])
+async def test_an_invalid_link_is_a_problem(caller: Any, path: str) -> None:
+    """A number that is none, and a field that was removed."""
+    assert is_invalid(await ask(caller, "POST", f"/tweets/search/webhooks/{path}"))
+
+
+async def test_a_webhook_is_asked_to_repeat(caller: Any) -> None:
+    """Each time another job."""
+    jobs = [(await ask(caller, "POST", "/webhooks/replay")).body["data"] for _ in range(2)]
+    assert {job["created_at"] for job in jobs} == {"2027-01-15T08:00:00Z"}
+    assert len({job["job_id"] for job in jobs}) == 2

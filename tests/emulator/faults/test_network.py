@@ -8,6 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.cases import each_case
+
 LIST = "/12/accounts/"
 
 
@@ -57,8 +59,8 @@ async def test_a_bad_certificate_fails_for_its_own_reason(bench: Any, kind: str,
     assert await bench.fired() == [(32, "connect", None, False)]
 
 
-@pytest.mark.parametrize(
-    ("order", "reason"),
+@each_case(
+    "order, reason",
     [({"fault": 32, "kind": "old_tls"}, "PROTOCOL_VERSION"), ({"fault": 12, "kind": "tls"}, "INTERNAL_ERROR")],
 )
 async def test_a_handshake_fails(bench: Any, order: dict[str, Any], reason: str) -> None:

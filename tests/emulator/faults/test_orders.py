@@ -102,7 +102,7 @@ def test_a_number_is_a_whole_order(number: int) -> None:
     assert read_fault(fault.document()) == fault
 
 
-@pytest.mark.parametrize(("number", "words"), [(33, "fill the disk"), (34, "send the signals")])
+@each_case("number, words", [(33, "fill the disk"), (34, "send the signals")])
 def test_a_fault_outside_says_who_brings_it_about(number: int, words: str) -> None:
     """33 and 34 are none of a server's."""
     with pytest.raises(FaultError, match=f"{number} .* is outside .*{words}"):
@@ -174,8 +174,8 @@ def test_how_often_has_a_default(order: Any, times: int | None) -> None:
     assert read_fault({"fault": 22}).times is None
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each_case(
+    "text, words",
     [
         ("[\n{]", "line 2, column 2"),
         ('[{"fault": 99}]', "fault 1 of 1"),

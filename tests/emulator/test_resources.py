@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audiencekit.emulator.records import Record
+from audiencekit.emulator.resources import Record
 
 
 def test_a_record_remembers_its_states() -> None:

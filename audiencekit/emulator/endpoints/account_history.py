@@ -12,19 +12,12 @@ from typing import Any, Final
 
 from audiencekit.emulator.answers import Answer, format_time, success
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.account_records import ACCOUNT_HISTORY
-from audiencekit.emulator.endpoints.campaign_records import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
+from audiencekit.emulator.endpoints.accounts import ACCOUNT_HISTORY
+from audiencekit.emulator.endpoints.campaigns import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
 from audiencekit.emulator.endpoints.promotions import PROMOTED_ACCOUNTS, PROMOTED_TWEETS
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.records import Record
-from audiencekit.emulator.resources import Resource
-from audiencekit.emulator.routing import READS, Route
-
-# --- `GET …/account_history`: what happened to one entity (specification part 1, section 4.1) ---
-#
-# A beta that needs allowlisting. Changes are shown as the values before and after them, since their shape is documented
-# nowhere. A time is whole when it lies on an hour of UTC.
+from audiencekit.emulator.resources import Record, Resource
 
 _HOUR: Final = 3_600
 _LISTING: Final = Listing(takes_sort_by=False, takes_with_deleted=False, takes_with_total_count=False)
@@ -103,8 +96,3 @@ def _changes(call: Call, entity_type: str, kind: Resource, record: Record) -> It
                 "change_type": change_type,
             }
             yield _Change(f"{record.id}-{place}", state.updated_at, user_id, document)
-
-
-# --- The endpoint of an account's history ---
-
-ROUTES: Final = (Route("GET", "/accounts/:account_id/account_history", show_history, READS),)
