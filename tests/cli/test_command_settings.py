@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from audiencekit.cli.command_settings import unread_variables
 from audiencekit.settings import VARIABLES, open_secret_files
 from tests.cases import each_case

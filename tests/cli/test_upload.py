@@ -148,7 +148,8 @@ def test_paths_that_are_not_utf_8_are_uploaded_and_resumed(run: Run, service: Se
 
 def test_a_second_upload_of_a_list_says_that_it_only_adds(run: Run, service: Service, tmp_path: Path) -> None:
     """And that the first is not finished. Another list, or one that takes people out, says nothing."""
-    upload = ("upload", _list(tmp_path, "email\nada@example.com\nbo@example.com\n"), "--audience", service.audience_id)
+    source = write_source(tmp_path, "email\nada@example.com\nbo@example.com\n")
+    upload = ("upload", source, "--audience", service.audience_id)
     service.order({"fault": 24, "kind": "account", "match": {"method": "POST", "path": "*/users"}})
     assert run(*upload, **service.env).returncode == 77
     service.clear()
