@@ -30,11 +30,18 @@ def test_every_case_is_tried_and_each_failure_is_named() -> None:
 
 
 def test_a_table_that_would_try_nothing_is_refused() -> None:
-    """Without cases, of an unknown parameter, or of a coroutine."""
-
-    async def awaited(case: int) -> None:
-        raise AssertionError(case)
-
-    for names, cases, test in (("case", [], print), ("other", [1], lambda case: case), ("case", [1], awaited)):
+    """Without cases, or of an unknown parameter."""
+    for names, cases, test in (("case", [], print), ("other", [1], lambda case: case)):
         with pytest.raises(AssertionError):
             each_case(names, cases)(test)
+
+
+async def test_cases_of_a_coroutine_are_awaited() -> None:
+    """Each of them: one that no one awaits would pass."""
+
+    @each_case("case", [1, 2])
+    async def test(case: int) -> None:
+        raise AssertionError(case)
+
+    with pytest.raises(ExceptionGroup, match="2 of 2 cases"):
+        await test()

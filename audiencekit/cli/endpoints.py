@@ -103,8 +103,13 @@ def _served() -> Callable[[Endpoint], bool]:
     from audiencekit.emulator.routes import ROUTES
 
     addresses = {"ads_url": Address.ADS, "ads_sandbox_url": Address.SANDBOX, "base_url": Address.BASE}
-    routes = {(route.method, re.sub(r":\w+", "{}", "/" + "/".join(route.pattern))): route.addresses for route in ROUTES}
-    return lambda row: addresses[row.base] in routes.get((row.method, re.sub(r"\{\w+\}", "{}", row.path)), ())
+    routes = {(route.method, _shape(route.path)): route.addresses for route in ROUTES}
+    return lambda row: addresses[row.base] in routes.get((row.method, _shape(row.path)), ())
+
+
+def _shape(path: str) -> str:
+    """The path without the names of its parameters."""
+    return re.sub(r"\{\w+\}", "{}", path)
 
 
 def _section(endpoint: Endpoint) -> Iterator[str]:

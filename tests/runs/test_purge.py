@@ -48,7 +48,7 @@ from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import BEGUN, RunStore, TargetLock
 from audiencekit.settings import Settings
 from audiencekit.state.files import decode_checked
-from audiencekit.state.keys import SubKey
+from audiencekit.state.keys import SubKey, find_state_key
 from audiencekit.state.spool import KeptSpool, SpoolDamaged
 from tests.runs.journal.conftest import FACTS, STATE_KEY
 from tests.runs.state import KINDS, NOW, SALT, make_run, names
@@ -560,6 +560,7 @@ async def test_the_start_of_a_run_purges(
     """And says so; the run goes its way, also when nothing can be purged."""
     (tmp_path / "list.csv").write_text("email\nada@example.org\n")
     settings = replace(settings, retention=RETENTION)
+    find_state_key(settings.state_dir, None)
     old = make_run(settings.state_dir, "complete", age=NOW - datetime.now(UTC) + timedelta(days=31))
     if is_in_the_way:
         (settings.state_dir / PURGES).write_text("in the way")
