@@ -274,7 +274,8 @@ def _described(document: Mapping[str, Any]) -> Iterator[str]:
         if name == "header_row":
             continue
         if name == "header" and header_row not in (None, 1):
-            yield f"header in {'line' if source['format'] == 'delimited' else 'row'} {header_row:,}"
+            place = f"line {header_row:,}" if source["format"] == "delimited" else f"row {header_row:,} of the sheet"
+            yield f"header in {place} (row 1 is below it)"
         elif isinstance(value, bool):
             yield name if value else f"no {name}"
         elif name == "format":

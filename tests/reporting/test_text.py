@@ -363,11 +363,11 @@ def _finding(**facts: Any) -> Finding:
         ({"source": {"format": "delimited", "header": True, "header_row": 1}}, "Source: one.csv, delimited, header"),
         (
             {"source": {"format": "delimited", "header": True, "header_row": 1_003}},
-            "Source: one.csv, delimited, header in line 1,003",
+            "Source: one.csv, delimited, header in line 1,003 (row 1 is below it)",
         ),
         (
             {"source": {"format": "spreadsheet", "sheet": "a", "header": True, "header_row": 3}},
-            "Source: one.csv, spreadsheet, sheet a, header in row 3",
+            "Source: one.csv, spreadsheet, sheet a, header in row 3 of the sheet (row 1 is below it)",
         ),
         ({"sources": FILES}, "Source: delimited, encoding utf-8, header, 12 columns"),
         ({"requests": 2, "operations": 1, "records": 1}, "  1 record in 1 operation in 2 requests"),
