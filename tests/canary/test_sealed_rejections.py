@@ -100,7 +100,7 @@ def _live(seeds: range, tmp_path: Path, identity: tuple[str, str]) -> tuple[Coun
 
 def test_all_cells_come_back_after_faults(tmp_path: Path, identity: tuple[str, str]) -> None:
     """Whatever a run met, no file and no error holds a cell; of each kind of fault there is one."""
-    faults, cells = _live(range(RUNS, RUNS + 30), tmp_path, identity)
+    faults, cells = _live(range(RUNS, RUNS + 18), tmp_path, identity)
     assert set(faults) == set(FAULTS)
     assert cells
 

@@ -41,7 +41,7 @@ from tests.shortened import shortened
 TRIALS = int(os.environ.get("CRASH_TRIALS", "20"))
 FIRST = int(os.environ.get("CRASH_FIRST", "0"))
 # Seeds of the short suite: killed after an intent, after a request, before an acknowledgement, after a report.
-SOME = (5, 7, 8, 11)
+SOME = (5, 7, 11)
 PER_REQUEST = ("intent", "send", "acknowledgement")
 KILLED = -9
 

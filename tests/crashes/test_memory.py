@@ -15,7 +15,7 @@ from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environm
 from tests.shortened import shortened
 
 
-@pytest.mark.parametrize("point", shortened(POINTS, 2))
+@pytest.mark.parametrize("point", shortened(POINTS, 1))
 async def test_a_run_without_memory_is_finished_afterwards(
     driver: Driver, emulator: Emulator, tmp_path: Path, point: str
 ) -> None:

@@ -12,6 +12,7 @@ from audiencekit.emulator import Emulator
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, upload_command
+from tests.shortened import shortened
 
 KILLED = -9
 
@@ -20,7 +21,7 @@ def _content(directory: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("is_copy", [False, True], ids=["moved", "copied"])
+@pytest.mark.parametrize("is_copy", shortened([False, True], 1), ids=["moved", "copied"])
 async def test_a_run_goes_on_where_its_state_directory_stands(
     driver: Driver, emulator: Emulator, tmp_path: Path, is_copy: bool
 ) -> None:

@@ -26,6 +26,7 @@ def test_audiences_end_as_complete_commands_say(first: int) -> None:
     assert {seed: differences for seed, differences in wrong.items() if differences} == {}
 
 
+@pytest.mark.slow
 def test_a_history_ends_exactly() -> None:
     """One that is short."""
     assert relive(303).differences() == {}

@@ -28,7 +28,7 @@ def _source(path: Path, people: int) -> Path:
             (20_000, {"most_bytes": 1_000_000, "status": 413}, "bytes", 12),
             (60_000, {"most_records": 2_500}, "records", 40),
         ],
-        1,
+        0,
     ),
     ids=str,
 )

@@ -67,6 +67,7 @@ def _is_open(effect: Effect) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_every_fault_and_every_wait_is_met() -> None:
     """No fault of the catalogue is left out by the seeds, and no reason of a wait that comes by itself."""
     left = {*EFFECTS, RATE_LIMIT, RETRY, DOUBT}
