@@ -59,7 +59,7 @@ def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[F
         if reason == Reason.NO_COUNTRY and column.country_remedy is not None:
             option, saves, hint = None, 0, column.country_remedy
         elif reason == Reason.NO_COUNTRY and seen.unknown_countries * 2 > count:
-            option, saves, hint = None, 0, NAME_COUNTRIES
+            option, saves, hint = None, 0, f"their country is misspelt or not known: {NAME_COUNTRIES}"
         if reason == Reason.ALREADY_HASHED and seen.valid:  # the option would reject all others
             option, saves, hint = None, 0, _APART
         wrong = of_another_kind(seen)

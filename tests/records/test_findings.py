@@ -54,7 +54,8 @@ CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
          *(f",{one},Atlantis" for one in NATIONAL_DE)],
         {"country": "DE"},
         {"code": "no_country", "count": 60, "option": None, "saves": 0,
-         "remedy": "write the country of such rows as its ISO code (GB) or its full name"},
+         "remedy": "their country is misspelt or not known: write the country of such rows as its ISO code (GB) or its"
+         " full name"},
     ),
     "country missing and not known": (
         ["email,phone,country", *(f"p{n}@example.com,+1212{2_340_000 + n},US" for n in range(200)),
