@@ -136,7 +136,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> bool:
 
 
 def _tell_of_earlier(settings: Settings, audience_id: str, source: Any, *, is_delete: bool) -> None:
-    """Note that the last run of the audience had the same list: it is not finished, or people who left it stay in."""
+    """Note that the last run of the audience had a list of this name: it is not finished, or people stay in."""
     from audiencekit.destinations.ads import AUDIENCE
     from audiencekit.runs.reports import find_newest_run
     from audiencekit.sources.files import names_of
@@ -148,11 +148,11 @@ def _tell_of_earlier(settings: Settings, audience_id: str, source: Any, *, is_de
         return
     if run["resumable"]:
         rest = f"`audiencekit resume {run['run_id']}` sends its rest, and this one begins again"
-        tell(f"note: run {run['run_id']} of this list is not finished: {rest}")
+        tell(f"note: run {run['run_id']} of a list of this name is not finished: {rest}")
     elif run["state"] == "complete" and run.get("operation") == "update" and not is_delete:
         tell(
-            "note: this list was put in before, and an upload only adds: people who have left it since stay in."
-            " `audiencekit sync` takes out those who leave after its first time"
+            "note: a list of this name was put in before, and an upload only adds: people who have left it since stay"
+            " in. `audiencekit sync` takes out those who leave after its first time"
         )
 
 

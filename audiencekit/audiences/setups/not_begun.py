@@ -1,6 +1,6 @@
 """Audiences of setups that failed before their run began, such as by wrong credentials: no run tells of them.
 
-It is a help and no truth: it is not known where it cannot be read or written.
+Where its file cannot be read or written, such an audience is missing in `runs --failed`; no command fails for that.
 """
 
 from __future__ import annotations
