@@ -28,8 +28,7 @@ from audiencekit.process.workers import cores, in_order
 from audiencekit.records.batches import IS_DELETE
 from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.reporting.overlap import ComparedPeople, FoundByKind, FoundPeople, Overlap, floored, floored_part
-from audiencekit.reporting.page.page_parts import FLOOR
-from audiencekit.reporting.page.privacy import masked
+from audiencekit.reporting.page.privacy import FLOOR, masked
 from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.selection.overlap import MOST_LISTS, ListCounts, PeopleOfLists, TaggedPeople
 from audiencekit.settings import Settings, load_settings

@@ -18,8 +18,7 @@ from audiencekit.destinations.audience_names import find_in_name
 from audiencekit.notifications.notices import BAD, Ending, notice_id, people_of
 from audiencekit.personal import Secret
 from audiencekit.records.plan_times import format_time
-from audiencekit.reporting.page.page_parts import FLOOR
-from audiencekit.reporting.page.privacy import FlooredCounts, in_tens
+from audiencekit.reporting.page.privacy import FLOOR, FlooredCounts, in_tens
 
 Form: TypeAlias = Literal["json", "slack", "teams"]
 VERSION: Final = 1

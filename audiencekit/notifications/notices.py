@@ -14,7 +14,7 @@ from typing import Any, Final
 from audiencekit.durations import parse_duration
 from audiencekit.errors import UsageError
 from audiencekit.records.plan_times import parse_time
-from audiencekit.reporting.page.page_parts import FLOOR
+from audiencekit.reporting.page.privacy import FLOOR
 from audiencekit.text import shown
 
 FAILED, REFUSED, KILLED, WARNINGS, RECOVERED = "failed", "refused", "killed", "warnings", "recovered"

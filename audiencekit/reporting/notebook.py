@@ -14,8 +14,9 @@ from typing import Final, Protocol
 
 from audiencekit.destinations.target import Target
 from audiencekit.reporting.page.page import OWN, headline_html, problems, report_parts, sections
-from audiencekit.reporting.page.page_parts import Document, Section, code_in_words
+from audiencekit.reporting.page.page_parts import Section, code_in_words
 from audiencekit.reporting.page.parts import headline, list_parts
+from audiencekit.reporting.page.privacy import Document
 from audiencekit.reporting.position import Position
 from audiencekit.reporting.text import render_plan, render_report
 from audiencekit.text import shown, shown_lines

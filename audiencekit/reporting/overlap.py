@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from audiencekit.reporting.page.page_parts import FLOOR
+from audiencekit.reporting.page.privacy import FLOOR
 from audiencekit.text import shown
 
 _SPLIT_FROM: Final = 2 * FLOOR  # people, so that each part of a split can have as many as FLOOR

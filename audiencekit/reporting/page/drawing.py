@@ -11,7 +11,8 @@ from functools import singledispatch
 from html import escape
 from typing import Final
 
-from audiencekit.reporting.page.page_parts import Bar, Bars, Cell, Columns, Line, Picture, Segment, Stack
+from audiencekit.reporting.page.page_parts import Bar, Bars, Columns, Line, Picture, Segment, Stack
+from audiencekit.reporting.page.privacy import Cell
 
 _HIGH: Final = 100  # units of a picture from its foot to its top
 _GAP: Final = 0.14  # of the width of a column

@@ -21,7 +21,7 @@ from audiencekit.reporting.page.page import (
     run_title,
     whole_page,
 )
-from audiencekit.reporting.page.page_parts import FLOOR, Document, Fact, Section, View, code_in_words, many, percent
+from audiencekit.reporting.page.page_parts import Fact, Section, View, code_in_words, many, percent
 from audiencekit.reporting.page.parts import (
     calendar_parts,
     headline,
@@ -31,7 +31,7 @@ from audiencekit.reporting.page.parts import (
     rows_part,
     said,
 )
-from audiencekit.reporting.page.privacy import PEOPLE, REACHED, row_counts, shown_document
+from audiencekit.reporting.page.privacy import FLOOR, PEOPLE, REACHED, Document, row_counts, shown_document
 from audiencekit.reporting.text import seconds_of, short_duration
 from audiencekit.text import option, shown
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from audiencekit.destinations.target import Target
 from audiencekit.reporting.page.drawing import draw, prose
-from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document, Fact, Headline, Row, Section, View, many
+from audiencekit.reporting.page.page_parts import Fact, Headline, Row, Section, View, many
 from audiencekit.reporting.page.parts import (
     calendar_parts,
     change_parts,
@@ -21,7 +21,7 @@ from audiencekit.reporting.page.parts import (
     said,
     sending_parts,
 )
-from audiencekit.reporting.page.privacy import TENS, shown_document
+from audiencekit.reporting.page.privacy import FLOOR, TENS, Cell, Document, shown_document
 from audiencekit.reporting.text import NOT_INSTALLED, seconds_of, short_duration
 from audiencekit.text import option, shown
 
@@ -35,6 +35,8 @@ STATES: Final = {
     "ready": "Ready to send",
     "ready_with_warnings": "Ready, with warnings",
     "empty": "Nothing to send",
+    "right": "Right",
+    "wrong": "Wrong",
 }
 _VERBS: Final = {"update": "Put people into", "delete": "Take people out of", "sync": "Sync", "renew": "Renew"}
 _NARROW: Final = 56  # rem

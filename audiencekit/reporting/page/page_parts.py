@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-FLOOR: Final = 10  # people; a smaller cell of a table may point at one of them
+from audiencekit.reporting.page.privacy import Cell
 
-Document = Mapping[str, Any]
 Colour: TypeAlias = Literal["good", "there", "wait", "kept", "same", "lost", "lost2", "lost3"]  # variables of the page
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One number of a table: its text, and its place in the JSON document; None if it is derived."""
-
-    text: str
-    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,10 @@ from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.records.losses import remedy_of_code
 from audiencekit.records.refusal_bounds import NAME_COUNTRIES
 from audiencekit.reporting.page.page_parts import (
-    FLOOR,
     Bar,
     Bars,
-    Cell,
     Colour,
     Columns,
-    Document,
     Fact,
     Headline,
     Line,
@@ -31,10 +28,13 @@ from audiencekit.reporting.page.page_parts import (
 )
 from audiencekit.reporting.page.privacy import (
     BROKEN,
+    FLOOR,
     PEOPLE,
     REACHED,
     REASONS_OF_ROWS,
     TENS,
+    Cell,
+    Document,
     Shown,
     masked,
     row_counts,

@@ -15,8 +15,10 @@ from itertools import combinations, product
 from typing import Any, Final, TypeAlias
 
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document
 
+FLOOR: Final = 10  # people; a smaller cell of a table may point at one of them
+
+Document: TypeAlias = Mapping[str, Any]
 Counts: TypeAlias = Mapping[str, int]  # by their places in the document
 Move: TypeAlias = Mapping[str, int]  # a change of counts that keeps all sums that hold between them
 
@@ -39,6 +41,14 @@ _SMALL: Final = re.compile(
 # Counts behind a word: `(no_country 3, placeholder 2)`, `the most by 7`.
 _SMALL_BEHIND: Final = re.compile(rf"((?:(?<=\()|(?<=[:,] ))[A-Za-z_]+|the most by) [1-{FLOOR - 1}](?=[,:;)]|$)")
 _PLURAL: Final = {"person": "people", "is": "are", "has": "have", "was": "were", "address": "addresses"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a table: its text, and its place in the JSON document; None if it is derived."""
+
+    text: str
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

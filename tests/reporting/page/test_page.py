@@ -10,7 +10,8 @@ from audiencekit.emulator import Emulator
 from audiencekit.pipeline import check, upload_async
 from audiencekit.records.refusal_bounds import NAME_COUNTRIES
 from audiencekit.reporting.page.page import plan_page, report_page
-from audiencekit.reporting.page.page_parts import FLOOR, View
+from audiencekit.reporting.page.page_parts import View
+from audiencekit.reporting.page.privacy import FLOOR
 from audiencekit.settings import Settings
 from tests.cases import each_case
 from tests.reporting.webpages import PageNumbers, number_at

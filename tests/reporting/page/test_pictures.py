@@ -7,7 +7,8 @@ import re
 import pytest
 
 from audiencekit.reporting.page.drawing import draw, prose
-from audiencekit.reporting.page.page_parts import Bar, Bars, Cell, Columns, Line, Picture, Segment, Stack
+from audiencekit.reporting.page.page_parts import Bar, Bars, Columns, Line, Picture, Segment, Stack
+from audiencekit.reporting.page.privacy import Cell
 from tests.cases import each_case
 
 HOSTILE = "rows <b> & more"

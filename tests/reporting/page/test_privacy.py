@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from audiencekit.reporting.page.machine_page import machine_page
-from audiencekit.reporting.page.page_parts import FLOOR, Section, View
+from audiencekit.reporting.page.page_parts import Section, View
 from audiencekit.reporting.page.parts import (
     calendar_parts,
     change_parts,
@@ -20,7 +20,7 @@ from audiencekit.reporting.page.parts import (
     list_parts,
     sending_parts,
 )
-from audiencekit.reporting.page.privacy import list_counts, masked, row_counts, shown_counts
+from audiencekit.reporting.page.privacy import FLOOR, list_counts, masked, row_counts, shown_counts
 from tests.cases import each_case
 from tests.examples import examples
 
