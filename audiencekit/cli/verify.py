@@ -14,6 +14,7 @@ from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.completion_words import columns as columns_of, kinds_of_columns
 from audiencekit.cli.options import KindAndColumn, SourcePath, json_option
 from audiencekit.cli.output import leave_with, print_told, say, say_document
+from audiencekit.cli.web_pages import html_option, require_page, write_verification_page
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.identifiers.kinds import Kind
 
@@ -73,6 +74,7 @@ def vectors(rule_set: str, kind: str | None) -> None:
 @click.option("--sql", metavar="EXPRESSION", help="Digest of `value` and `country` in DuckDB, for the vectors.")
 @click.option("--url", metavar="URL", help="Server on this machine that gets the vectors.")
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind if kind.is_hashed]), help="Kind of the vectors.")
+@html_option
 @json_option
 def verify(
     raw: str | None,
@@ -85,6 +87,8 @@ def verify(
     sql: str | None,
     url: str | None,
     kind: str | None,
+    html: str | None,
+    share: bool,
     as_json: bool,
 ) -> None:
     """Check the digests of your own pipeline, and name its faults.
@@ -92,6 +96,7 @@ def verify(
     HASHED holds the digests of the people in RAW, row by row or in any order. Both are read here and nowhere else. CMD
     gets invented values, one a line, and prints one digest a line. A server gets them so in a POST.
     """
+    require_page(html, share=share)
     try:
         given = {"command": command, "sql": sql, "url": url}
         if pipelines := {name: text for name, text in given.items() if text is not None}:
@@ -115,6 +120,8 @@ def verify(
             found = _of_lists(raw, hashed, columns, hashed_columns, country, country_column)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
+    if html is not None:
+        write_verification_page(html, found.to_json(), share=share)
     if as_json:
         print_told(found.to_json())
     else:

@@ -1,4 +1,4 @@
-"""`--html FILE` of `check` and `report`: the page beside what is printed; and `open`, the page of this machine."""
+"""`--html FILE`: the page beside the text that a command prints; and `open`, the page of this machine."""
 
 from __future__ import annotations
 
@@ -73,6 +73,13 @@ def write_machine_page(path: str, settings: Settings, *, is_floored: bool) -> No
     from audiencekit.reporting.page.machine_page import machine_page
 
     _write(path, machine_page(spelled_document(look_at_machine(settings)), _view(is_floored=is_floored)))
+
+
+def write_verification_page(path: str, document: Mapping[str, Any], *, share: bool) -> None:
+    """Write the page of a verification. Raises as `write_plan_page` does."""
+    from audiencekit.reporting.page.verification_page import verification_page
+
+    _write(path, verification_page(spelled_document(dict(document)), _view(is_floored=share)))
 
 
 def _view(*, is_floored: bool) -> View:

@@ -75,6 +75,12 @@ class Verification:
         """The exit code of the command line: 0, or 3 when any digest is wrong."""
         return 3 if self.wrong else 0
 
+    @property
+    def remedy(self) -> str | None:
+        """The line that would mend the most digests; None when all are right."""
+        known = [fault for fault in self.faults if fault.code not in _NOT_KNOWN] or self.faults
+        return known[0].remedy if known else None
+
     def to_json(self) -> dict[str, Any]:
         """The document that `verify --json` prints. It has counts, never a value or a digest."""
         return {
@@ -85,12 +91,15 @@ class Verification:
             "columns": [asdict(column) for column in self.columns],
             "faults": [asdict(fault) for fault in self.faults],
             "notes": list(self.notes),
+            "remedy": self.remedy,
             "verdict": self.verdict,
         }
 
     def to_text(self) -> str:
         """The text of the command line: the result in three lines, each fault, and the verdict."""
-        lines = [self._reached(), *self._lost(), *self._remedy()]
+        lines = [self._reached(), *self._lost()]
+        if self.remedy is not None:
+            lines.append(f"most would be mended so: {shown(self.remedy)}")
         lines += [f"  {_line(fault, several=self._has_several)}" for fault in self.faults]
         lines += [f"note: {shown(note)}" for note in self.notes]
         return "\n".join([*lines, "", f"verdict: {self.verdict}"])
@@ -112,10 +121,6 @@ class Verification:
         causes = ", ".join(_cause(fault, several=self._has_several) for fault in self.faults[:_MOST_NAMED])
         more = len(self.faults) - _MOST_NAMED
         return [f"{self.wrong:,} {self.subject} wrong: {causes}" + (f", {more:,} more faults" if more > 0 else "")]
-
-    def _remedy(self) -> Sequence[str]:
-        known = [fault for fault in self.faults if fault.code not in _NOT_KNOWN] or self.faults
-        return [f"most would be mended so: {shown(fault.remedy)}" for fault in known[:1]]
 
 
 def _cause(fault: FoundFault, *, several: bool) -> str:

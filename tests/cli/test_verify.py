@@ -12,6 +12,7 @@ from audiencekit.cli.verify import vectors
 from audiencekit.conformance.rule_sets import RULE_SETS
 from tests.cases import each_case
 from tests.cli.conftest import Run
+from tests.reporting.webpages import PageNumbers
 
 
 def _lists(tmp_path: Path, *, upper: bool) -> list[str]:
@@ -37,10 +38,25 @@ def test_the_json_document_has_the_faults(run: Run, tmp_path: Path) -> None:
     assert document["verdict"] == "wrong"
 
 
+def test_the_page_has_the_counts_and_no_digest(run: Run, tmp_path: Path) -> None:
+    """It is written beside the text, also when digests are wrong; a shared one hides the five."""
+    lists = _lists(tmp_path, upper=True)
+    done = run("verify", *lists, "--html", "page.html")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (3, "verdict: wrong")
+    assert "the page is in 'page.html'" in done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert PageNumbers(page).cells["faults.0.rows"] == "5"
+    assert "example.com" not in page
+    assert hashlib.sha256(b"p1@example.com").hexdigest() not in page.lower()
+    assert run("verify", *lists, "--html", "page.html", "--share").returncode == 3
+    assert "fewer than 10" in PageNumbers((tmp_path / "page.html").read_text()).text
+
+
 @each_case(
     "words",
     [
         (),
+        ("raw.csv", "hashed.csv", "--share"),
         ("raw.csv",),
         ("raw.csv", "hashed.csv", "--kind", "email"),
         ("raw.csv", "hashed.csv", "--command", "true", "--kind", "email"),

@@ -33,7 +33,7 @@ REASONS_OF_ROWS: Final = frozenset(
     }
 )
 _AGAIN: Final = frozenset({"duplicate", "superseded"})  # rows of people who are in the list already
-_NOUNS: Final = "people|person|rows?|records?|values?|numbers?|addresses|address|members?"
+_NOUNS: Final = "people|person|digests?|rows?|records?|values?|numbers?|addresses|address|members?"
 _SMALL: Final = re.compile(
     rf"(?<![\d.,])[1-{FLOOR - 1}] (?:(?P<of>of (?:them|[\d,]+ [a-z]+))|(?P<noun>{_NOUNS}))\b"
     r"(?: (?P<verb>is|has|was)\b)?"

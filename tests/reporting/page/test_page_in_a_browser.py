@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import struct
@@ -11,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.conformance.verifying import verify_function
 from audiencekit.reporting.page.machine_page import machine_page
 from audiencekit.reporting.page.page import report_page
 from audiencekit.reporting.page.page_parts import View
+from audiencekit.reporting.page.verification_page import verification_page
 from tests.browser import MISSING, Browser
 from tests.reporting.badday import BadDay, bad_day, machine
 from tests.reporting.webpages import PageNumbers, number_at
@@ -21,7 +24,8 @@ from tests.reporting.webpages import PageNumbers, number_at
 AXE = os.environ.get("AXE_CORE", "")  # the script of axe-core, of npm
 WIDTHS = (360, 1_280)
 SMALLEST = 12  # px of a letter
-PAGES = {"run": "When members expire", "shared": "When members expire", "machine": "What to do next"}
+PAGES = {"run": "When members expire", "shared": "When members expire", "machine": "What to do next",
+         "verification": "What is wrong, and what mends it"}  # fmt: skip
 pages = pytest.mark.parametrize("page", PAGES, indirect=True)
 needs_browser = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' and '.join(MISSING)}")
 
@@ -48,10 +52,16 @@ def written(day: BadDay, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "run": report_page(day.document, expiry=day.expiry, last=day.last),
         "shared": report_page(day.document, View(is_floored=True), expiry=day.expiry, last=day.last),
         "machine": machine_page(document, View(is_floored=True)),
+        "verification": verification_page(verify_function(_trimmed, kind="email").to_json(), View()),
     }
     for name, text in found.items():
         (directory / f"{name}.html").write_text(text, encoding="utf-8")
     return directory
+
+
+def _trimmed(text: str, _: str | None) -> str:
+    """A pipeline that only trims."""
+    return hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @pytest.fixture
@@ -94,7 +104,7 @@ def test_it_is_shown_whole_and_asks_for_nothing(browser: Browser, page: tuple[st
         f"[...document.querySelectorAll('.ak-legend')].map(one => [one, ...one.querySelectorAll('*')].map({edge}))"
     )
     assert [edges for edges in browser.run(f"return {legends}") if max(edges) > edges[0]] == []
-    assert browser.run("return document.querySelectorAll('svg').length") > 0
+    assert browser.run("return document.querySelectorAll('svg, .ak-bar').length") > 0
     sizes = "[...document.querySelectorAll('body *')].map(one => parseFloat(getComputedStyle(one).fontSize))"
     assert browser.run(f"return Math.min(...{sizes})") >= SMALLEST
     assert browser.said() == []
