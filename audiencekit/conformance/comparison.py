@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import phonenumbers
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,8 +33,8 @@ from audiencekit.conformance.fault_classes import (
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
 from audiencekit.identifiers.texts import trim
 from audiencekit.records.batches import MappedColumn
-from audiencekit.records.columns.arrays import VALID, arrow_array, code_of, hash_matrix
-from audiencekit.records.columns.hashes import sha256_of, to_hex
+from audiencekit.records.columns.arrays import VALID, arrow_array, code_of
+from audiencekit.records.columns.hashes import to_hex
 from audiencekit.records.deciding import VALUE_LOOPS
 
 Bools = npt.NDArray[np.bool_]
@@ -44,9 +45,10 @@ _LOOKED_AT: Final = 150  # wrong values of a round, spread over the list
 _IN_PAIRS: Final = 24  # of these, for which every pair of faults is tried
 _IN_THREES: Final = 8  # faults of which any three are tried together
 _ROUNDS: Final = 6
-_COUNTED: Final = 30_000  # wrong values in which the faults are counted; of more, so many spread over the list
+_COUNTED: Final = 10_000  # wrong values in which faults are counted, or values that are looked for elsewhere
 _BATCH: Final = 65_536  # values that are decided, or held as objects of Python, at a time
 _HEX: Final = re.compile("[0-9a-f]{64}")
+_NO_DIGITS: Final = re.compile("[^0-9]")
 _EMPTY: Final = code_of(Reason.EMPTY)
 
 
@@ -87,11 +89,13 @@ class Pairs:
             return False
         codes, right = self.decided
         valid = self.actual.filter(arrow_array(codes == VALID))
-        beside = pc.sum(pc.equal(valid, right)).as_py() or 0
-        if 2 * beside >= len(right):
+        if 2 * (pc.sum(pc.equal(valid, right)).as_py() or 0) >= len(right):
             return True
-        anywhere = pc.sum(pc.is_in(right, value_set=self.actual)).as_py() or 0
-        return bool(2 * beside >= anywhere)
+        looked_at = arrow_array(_spread(np.arange(len(right)), _COUNTED))
+        some, others = right.take(looked_at), valid.take(looked_at)
+        there = self.actual.filter(pc.is_in(self.actual, value_set=some))
+        beside = pc.sum(pc.equal(others, some)).as_py() or 0
+        return bool(2 * beside >= (pc.sum(pc.is_in(some, value_set=there)).as_py() or 0))
 
 
 @dataclass(slots=True)
@@ -202,7 +206,7 @@ def _constants(kind: Kind, fault: FaultClass) -> Iterator[str]:
 
 
 class _Values:
-    """The wrong values by their place. The definition is asked once for each; most addresses are read in bulk."""
+    """The wrong values by their place. The definition is asked once for each, unless a likely form is proven right."""
 
     def __init__(self, pairs: Pairs, valid: Bools, right: Any) -> None:
         self.pairs, self._valid, self._right = pairs, valid, right
@@ -216,26 +220,27 @@ class _Values:
         countries = self.pairs.countries
         where = [None] * len(places) if countries is None else countries.take(chosen).to_pylist()
         self._held.clear()
-        for place, raw, country, plain in zip(
-            places.tolist(), texts.to_pylist(), where, self._plain(texts, places), strict=True
+        for place, raw, country, known in zip(
+            places.tolist(), texts.to_pylist(), where, self._known(texts, where, places), strict=True
         ):
             value = Value(self.pairs.kind, raw or "", country, self.pairs.rules)
-            if plain is not None:
-                value.__dict__["ruling"] = plain
+            if known is not None:
+                value.__dict__["ruling"] = known
             self._held[place] = value
 
-    def _plain(self, texts: Any, places: Places) -> list[str | None]:
-        """The normalised form of addresses that are only trimmed and lower-cased: its hash is the right one."""
+    def _known(self, texts: Any, countries: Sequence[str | None], places: Places) -> list[str | None]:
+        """The normalised forms that need not be asked for: a likely one whose hash is the right digest."""
         valid = self._valid[places]
-        if self.pairs.kind is not Kind.EMAIL or not valid.any():
-            return [None] * len(places)
-        lowered = pc.utf8_lower(pc.utf8_trim_whitespace(pc.fill_null(texts, "")))
-        hashed = hash_matrix(sha256_of(lowered.filter(arrow_array(valid))))
-        wanted = self._right.take(arrow_array(self._ranks[places[valid]]))
-        same = np.zeros(len(places), dtype=bool)
-        made = to_hex(pa.array(list(map(bytes, hashed)), pa.binary(32)))
-        same[valid] = pc.equal(made, wanted).to_numpy(zero_copy_only=False)
-        return [text if is_same else None for text, is_same in zip(lowered.to_pylist(), same.tolist(), strict=True)]
+        known: list[str | None] = [None] * len(places)
+        if not valid.any():
+            return known
+        right = self._right.take(arrow_array(self._ranks[places[valid]])).to_pylist()
+        written = texts.to_pylist()
+        for place, digest in zip(np.flatnonzero(valid).tolist(), right, strict=True):
+            country = countries[place] or self.pairs.rules.default_country
+            likely = _likely(self.pairs.kind, written[place] or "", country)
+            known[place] = next((one for one in likely if hashlib.sha256(one.encode()).hexdigest() == digest), None)
+        return known
 
     def __getitem__(self, place: int) -> Value:
         return self._held[place]
@@ -243,6 +248,19 @@ class _Values:
     def actual(self, place: int) -> str:
         """The cell beside the value."""
         return self.pairs.actual[place].as_py() or ""
+
+
+def _likely(kind: Kind, text: str, country: str | None) -> Iterator[str]:
+    """Yield the normalised form that most spellings of a value have."""
+    if kind is Kind.EMAIL:
+        yield trim(text).lower()
+    elif kind is Kind.PHONE_NUMBER:
+        digits = _NO_DIGITS.sub("", text)
+        yield f"+{digits}"
+        if country is not None:
+            code = phonenumbers.country_code_for_region(country)
+            yield f"+{code}{digits.lstrip('0')}"
+            yield f"+{code}{digits}"
 
 
 IsMade = Callable[[int, str], bool]

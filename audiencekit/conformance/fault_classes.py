@@ -231,8 +231,8 @@ def _national(value: Value) -> tuple[str, str]:
 
 
 def _is_national(value: Value) -> bool:
-    code, _ = _national(value)
-    return bool(code) and not value.layers[1].lstrip("([ ").startswith(("+", "＋", "00"))
+    is_number = value.kind is Kind.PHONE_NUMBER and value.normalised is not None
+    return is_number and not value.layers[1].lstrip("([ ").startswith(("+", "＋", "00"))
 
 
 def _without_code(value: Value, text: str) -> Iterator[str]:
