@@ -25,7 +25,7 @@ NOTIFICATIONS: Final = "notifications"
 _DOORS: Final[dict[str, dict[str, tuple[str, tuple[str, ...]]]]] = {
     EVENTS: {"audiencekit.runs.events": ("RunEvents", ("begun", "read", "planned", "request", "wait", "ended"))},
     NOTIFICATIONS: {"audiencekit.cli.notifying": ("Notifying", ("of", "_tell"))},
-    AUDIT: {"audiencekit.runs.audited": ("RunAudit", ("__init__", "add_records", "begin", "end"))},
+    AUDIT: {"audiencekit.runs.audited": ("RunAudit", ("__init__", "know_by", "begin", "end"))},
 }
 _ABOVE_AUDIT: Final = ("runs", "audiences", "cli", "integrations", "pipeline", "audit", "__main__")
 

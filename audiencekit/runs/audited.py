@@ -8,13 +8,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
 from audiencekit.audit.log import AuditLog, Step
 from audiencekit.errors import AudiencekitError
 from audiencekit.planning.plan import PlannedRun
-from audiencekit.records.chunks import RecordChunk
 from audiencekit.runs.journal.digests import LISTS, KeyedDigest, RecordsFingerprint
 from audiencekit.runs.journal.facts import RENEW, SYNC, RunFacts
 from audiencekit.settings import REQUIRABLE, Settings
@@ -46,11 +42,10 @@ class RunAudit:
         self._states = None if self._files is None else list(map(_state_of, self._files))
         self._records: RecordsFingerprint | None = None
 
-    def add_records(self, chunk: RecordChunk, refusing: npt.NDArray[np.bool_] | None = None) -> None:
-        """Add the next batch of a list that is not of files."""
-        if self._records is None:
-            self._records = RecordsFingerprint(self._log.list_keys()[0], LISTS)
-        self._records.add(chunk, refusing)
+    def know_by(self, records: RecordsFingerprint) -> None:
+        """Know a list that is not of files by the fingerprint of its records, to which none was added yet."""
+        records.add_key(LISTS, self._log.list_keys()[0])
+        self._records = records
 
     @property
     def wants_records(self) -> bool:
@@ -116,7 +111,7 @@ class RunAudit:
         if self._files is None:
             if self._records is None:
                 return None
-            return {"over": "records", "digest": _hmac(self._log.list_keys()[1], self._records.finish().encode())}
+            return {"over": "records", "digest": _hmac(self._log.list_keys()[1], self._records.finish(LISTS).encode())}
         try:
             digest = list_digest(self._files, self._log)
         except OSError:

@@ -34,7 +34,7 @@ from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.sealed_rejections import Sealing
 from audiencekit.runs.endings import fail, leave_untouched
 from audiencekit.runs.failures import cannot_resume, refuse_expired
-from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
+from audiencekit.runs.journal.digests import RECORDS, SUPPRESSION, RecordsFingerprint
 from audiencekit.runs.journal.facts import DELETES, UPDATES, Moment, PlanFacts, PlannedBody, seconds_in_the_past
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.journal.writer import body_digest, other_bytes
@@ -377,21 +377,24 @@ class Fingerprints:
     """
 
     def __init__(self, run: Run) -> None:
-        self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
         self._is_compared = not run.facts.repeat_command
+        self._records = RecordsFingerprint({RECORDS: run.key})
+        self._suppressed = RecordsFingerprint({SUPPRESSION: run.key})
+        self._logged = self._records if self._is_compared else RecordsFingerprint({})
         self._audit = run.audit if run.audit is not None and run.audit.wants_records else None
 
     @property
     def on_records(self) -> OnRecords | None:
         """The function for the next batch of the source; None when nothing is compared with it, nor logged of it."""
-        if self._audit is None:
-            return self._records.add if self._is_compared else None
-        return self._add_both if self._is_compared else self._audit.add_records
+        if self._audit is not None:
+            return self._add_logged
+        return self._records.add if self._is_compared else None
 
-    def _add_both(self, chunk: RecordChunk, refusing: npt.NDArray[np.bool_] | None = None) -> None:
-        assert self._audit is not None  # noqa: S101
-        self._records.add(chunk, refusing)
-        self._audit.add_records(chunk, refusing)
+    def _add_logged(self, chunk: RecordChunk, refusing: npt.NDArray[np.bool_] | None = None) -> None:
+        """Add the next batch, of which a digest is logged: for both digests it is made into bytes once."""
+        if self._audit is not None and not self._logged.is_begun:
+            self._audit.know_by(self._logged)
+        self._logged.add(chunk, refusing)
 
     def add_suppressed(self, chunk: RecordChunk) -> None:
         """Add the next batch of a suppression source."""
@@ -400,7 +403,7 @@ class Fingerprints:
 
     def finish(self) -> tuple[str, str]:
         """Return both, in hex."""
-        return self._records.finish(), self._suppressed.finish()
+        return self._records.finish(RECORDS), self._suppressed.finish(SUPPRESSION)
 
 
 # --- Work in a thread that can be awaited: a cancellation stops it, and is raised when it has ended ---

@@ -35,7 +35,7 @@ from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.records.rejected_rows import opened_names
-from audiencekit.runs.journal.digests import RecordsFingerprint
+from audiencekit.runs.journal.digests import RECORDS, RecordsFingerprint
 from audiencekit.runs.journal.facts import PlanFacts, RunFacts
 from audiencekit.runs.rejected_rows import REJECTED, read_rejected
 from audiencekit.runs.reports import find_repairs, opened_journal, summary_of
@@ -291,7 +291,7 @@ class Repair:
     def __init__(self, rejected: RejectedRun, *, is_whole: bool) -> None:
         self._rejected, self._is_whole = rejected, is_whole
         self._tagger = row_tagger(rejected.key)
-        self._fingerprint = RecordsFingerprint(rejected.key)
+        self._fingerprint = RecordsFingerprint({RECORDS: rejected.key})
         self._now: Tags = np.zeros(len(rejected.then.rows), dtype=TAG)
         self._changed = Bits()  # of every record: whether it is repaired
         self._records: list[Indices] = [np.zeros(0, dtype=np.int64)]  # the repaired ones
@@ -349,7 +349,7 @@ class Repair:
                 f" {MOST_IDENTIFIERS}): it may be another row",
                 hint=f"repair only what was rejected; or {_WHOLE_LIST}",
             )
-        if self._is_whole and self._fingerprint.finish() != self._rejected.plan.fingerprint:
+        if self._is_whole and self._fingerprint.finish(RECORDS) != self._rejected.plan.fingerprint:
             raise PlanRefused(
                 f"the list differs from that of run {run_id} in more than the rows that were rejected: rows were"
                 " inserted, removed or edited, or the options are others",

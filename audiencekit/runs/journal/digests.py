@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
@@ -39,13 +39,7 @@ NONCE_BYTES: Final = 12
 NUMBER_BYTES: Final = 10  # of a column that has its number by name: one byte of the nonce more than any other number
 _OF_A_KIND: Final = ("counts", "lengths", "values")
 _ZEROS: Final = 1 << 20  # at once
-DOCUMENTS, BODIES, RECORDS, SUPPRESSION, LISTS = (
-    1,
-    2,
-    3,
-    4,
-    5,
-)  # digested under one key: no two share a nonce
+DOCUMENTS, BODIES, RECORDS, SUPPRESSION, LISTS = 1, 2, 3, 4, 5  # digested under one key: no two share a nonce
 
 
 class KeyedDigest:
@@ -79,14 +73,26 @@ def digest_of(key: SubKey, what: int, number: int, content: bytes) -> bytes:
 class RecordsFingerprint:
     """A digest of all records of a run: rows, verbs and identifiers in order, for any division into batches.
 
-    `what` is the kind of the records, RECORDS or SUPPRESSION. Each column is digested alone, as one long run of bytes,
-    with lengths apart from values, so that two different lists of records never have the same bytes.
+    `keys` has a key for each purpose of the digest: RECORDS, SUPPRESSION or LISTS. Each column is digested alone, as
+    one long run of bytes, with lengths apart from values, so that two different lists of records never have the same
+    bytes.
     """
 
-    def __init__(self, key: SubKey, what: int = RECORDS) -> None:
-        self._key, self._what = key, what
-        self._columns: dict[str, KeyedDigest] = {}
+    def __init__(self, keys: Mapping[int, SubKey]) -> None:
+        self._keys = dict(keys)
+        self._columns: dict[str, dict[int, KeyedDigest]] = {}
         self._records = 0
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a batch was added."""
+        return bool(self._columns)
+
+    def add_key(self, what: int, key: SubKey) -> None:
+        """Make the digest for another purpose as well. Raises ValueError when a batch was added."""
+        if self.is_begun:
+            raise ValueError("records were digested without this key")
+        self._keys[what] = key
 
     def add(self, chunk: RecordChunk, refusing: npt.NDArray[np.bool_] | None = None) -> None:
         """Add the next batch. `refusing` says for each record whether its row lacks consent."""
@@ -94,21 +100,22 @@ class RecordsFingerprint:
         if refusing is not None:
             self._update("refusing", np.ascontiguousarray(refusing, dtype=np.uint8))
 
-    def finish(self) -> str:
-        """Return the fingerprint, in hex."""
+    def finish(self, what: int) -> str:
+        """Return the fingerprint for a purpose, in hex."""
         names = sorted(self._columns)
-        whole = KeyedDigest(self._key, self._what, 0)
+        whole = KeyedDigest(self._keys[what], what, 0)
         for name in names:
-            whole.update(name.encode() + b"\0" + self._columns[name].finish())
+            whole.update(name.encode() + b"\0" + self._columns[name][what].finish())
         return whole.finish().hex()
 
     def _update(self, name: str, piece: Any) -> None:
         if name not in self._columns:
             self._begin(name, 1 + len(self._columns))
-        self._columns[name].update(piece)
+        for digest in self._columns[name].values():
+            digest.update(piece)
 
     def _begin(self, name: str, number: int) -> None:
-        self._columns[name] = KeyedDigest(self._key, self._what, number)
+        self._columns[name] = {what: KeyedDigest(key, what, number) for what, key in self._keys.items()}
 
     def _begin_late(self, kind: Kind) -> None:
         """Begin the columns of a kind that is not in FIRST_KINDS, when the first record has it.

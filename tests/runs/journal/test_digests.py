@@ -18,7 +18,15 @@ from audiencekit.personal import HashedRecords
 from audiencekit.records.chunks import RecordChunk, to_chunk
 from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.runs.journal import digests
-from audiencekit.runs.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
+from audiencekit.runs.journal.digests import (
+    BODIES,
+    DOCUMENTS,
+    LISTS,
+    RECORDS,
+    KeyedDigest,
+    RecordsFingerprint,
+    digest_of,
+)
 from audiencekit.state.keys import StateKey, SubKey
 from tests.cases import each_case
 from tests.examples import examples
@@ -53,10 +61,24 @@ def _batch(records: Sequence[Record]) -> HashedRecords:
 
 
 def _fingerprint(*batches: HashedRecords, key: SubKey = KEY) -> str:
-    fingerprint = RecordsFingerprint(key)
+    fingerprint = RecordsFingerprint({RECORDS: key})
     for batch in batches:
         fingerprint.add(to_chunk(batch))
-    return fingerprint.finish()
+    return fingerprint.finish(RECORDS)
+
+
+def test_two_digests_of_one_pass_are_those_of_two() -> None:
+    """Each has its key and its purpose; a key that comes behind the first batch would miss it."""
+    batch, other = _batch([{"email": [_hash("a")]}, {"email": [_hash("b")]}]), OTHER
+    both = RecordsFingerprint({RECORDS: KEY})
+    both.add_key(LISTS, other)
+    both.add(to_chunk(batch))
+    alone = RecordsFingerprint({LISTS: other})
+    alone.add(to_chunk(batch))
+    assert both.finish(RECORDS) == _fingerprint(batch)
+    assert both.finish(LISTS) == alone.finish(LISTS)
+    with pytest.raises(ValueError, match="without this key"):
+        both.add_key(LISTS, other)
 
 
 def test_a_digest_is_gmac() -> None:
@@ -138,7 +160,7 @@ def test_two_lists_have_one_fingerprint_only_when_they_are_equal(one: list[list[
 def test_a_fault_shows_no_hashes() -> None:
     """A value that is no batch of records is named by type and place."""
     with pytest.raises(Bug) as caught:
-        RecordsFingerprint(KEY).add(RecordChunk(_hash("person").encode()))
+        RecordsFingerprint({RECORDS: KEY}).add(RecordChunk(_hash("person").encode()))
     assert _hash("person") not in str(caught.value)
 
 
