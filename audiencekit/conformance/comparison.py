@@ -45,7 +45,6 @@ _LOOKED_AT: Final = 150  # wrong values of a round, spread over the list
 _IN_PAIRS: Final = 24  # of these, for which every pair of faults is tried
 _IN_THREES: Final = 8  # faults of which any three are tried together
 _ROUNDS: Final = 6
-_COUNTED: Final = 10_000  # wrong values in which faults are counted, or values that are looked for elsewhere
 _BATCH: Final = 65_536  # values that are decided, or held as objects of Python, at a time
 _HEX: Final = re.compile("[0-9a-f]{64}")
 _NO_DIGITS: Final = re.compile("[^0-9]")
@@ -56,7 +55,8 @@ _EMPTY: Final = code_of(Reason.EMPTY)
 class Pairs:
     """The raw cells of one column, and beside them, or in any order, those of the column of digests, as they are.
 
-    `countries` are the codes of the rows, None where no row names one. Holds personal data.
+    `countries` are the codes of the rows, None where no row names one. Faults are counted in `counted` wrong values at
+    most, spread over the list. Holds personal data.
     """
 
     kind: Kind
@@ -64,6 +64,7 @@ class Pairs:
     actual: Any = field(repr=False)
     countries: Any | None = field(default=None, repr=False)
     rules: Rules = DEFAULT_RULES
+    counted: int = 10_000
 
     @cached_property
     def decided(self) -> tuple[npt.NDArray[Any], Any]:
@@ -91,7 +92,7 @@ class Pairs:
         valid = self.actual.filter(arrow_array(codes == VALID))
         if 2 * (pc.sum(pc.equal(valid, right)).as_py() or 0) >= len(right):
             return True
-        looked_at = arrow_array(_spread(np.arange(len(right)), _COUNTED))
+        looked_at = arrow_array(_spread(np.arange(len(right)), self.counted))
         some, others = right.take(looked_at), valid.take(looked_at)
         there = self.actual.filter(pc.is_in(self.actual, value_set=some))
         beside = pc.sum(pc.equal(others, some)).as_py() or 0
@@ -299,7 +300,7 @@ def _explain(
     """Return the faults of the values at the places `wrong`. `note` gets each digest that a fault explains."""
     explanations: list[Faults] = []
     classes = [one for one in CLASSES if values.pairs.kind in one.kinds and one not in without]
-    left, is_new = _spread(wrong, _COUNTED), True
+    left, is_new = _spread(wrong, values.pairs.counted), True
     result = _Explained(left, Counter(), [], [], len(left) / max(1, len(wrong)) or 1.0)
     for _ in range(_ROUNDS):
         if not len(left) or not is_new:

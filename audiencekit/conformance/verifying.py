@@ -492,6 +492,7 @@ def _verify_vectors(vectors: Sequence[Vector], made: Sequence[str | None]) -> Ve
         texts=pa.array([vector.input for vector in vectors], pa.string()),
         actual=pa.array(made, pa.string()),
         countries=pa.array([vector.country for vector in vectors], pa.string()),
+        counted=len(vectors),
     )
     result = compare(pairs, same_rows=True)
     return _verification("vectors", [result], [(kind.value, "the pipeline", kind)], same_rows=True)
