@@ -5,12 +5,16 @@ FAULT_COPIES sets how often the ten people of a list are in it (1), each time wi
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import Final
 
+import pyarrow as pa
 import pytest
 
+from audiencekit.conformance.comparison import Pairs, compare
 from audiencekit.conformance.verifying import verify
+from audiencekit.identifiers.kinds import Kind
 from tests.conformance.pipelines import FAULTS, made, people, random_pairs, refused
 from tests.shortened import shortened
 
@@ -45,3 +49,20 @@ def test_a_single_fault_is_named_alone(step: int) -> None:
 @pytest.mark.parametrize(("fault", "other"), shortened(random_pairs(200, seed=49), 10))
 def test_both_faults_of_a_pair_are_named(fault: str, other: str) -> None:
     assert _found((fault, other)) == {fault, other}
+
+
+@pytest.mark.parametrize(("counted", "is_estimate"), [(100, True), (300, False)])
+def test_faults_of_many_values_are_counted_in_a_part(counted: int, is_estimate: bool) -> None:
+    """Half have the one, half the other: the counts are of all values, and near by where a part was counted."""
+    texts = [f"P{number}@example.com" for number in range(300)]
+    digests = [
+        hashlib.md5(text.lower().encode(), usedforsecurity=False).hexdigest()
+        if number % 2
+        else hashlib.sha256(text.encode()).hexdigest()
+        for number, text in enumerate(texts)
+    ]
+    found = compare(Pairs(kind=Kind.EMAIL, texts=pa.array(texts), actual=pa.array(digests), counted=counted),
+                    same_rows=True)  # fmt: skip
+    assert set(found.counts) == {"case", "md5"}
+    assert found.is_estimate == is_estimate
+    assert all(abs(count - 150) <= (15 if is_estimate else 0) for count in found.counts.values())
