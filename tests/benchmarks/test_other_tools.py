@@ -281,6 +281,20 @@ def test_a_country_is_written_as_a_tool_takes_it() -> None:
     assert [as_calling_code(country) for country in ("DE", "GB", "US")] == ["+49", "+44", "+1"]
 
 
+def test_the_published_table_is_of_the_tools_of_today() -> None:
+    """Each kind of each tool has a line, at the version of the table; to change one is to run the command again."""
+    section = (ROOT / "docs" / "verify.md").read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
+    lines = [line.split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    assert [f"| {tool.name}, `{kind.value}`" for tool in TOOLS for kind in tool.calls] == [
+        line[0] for line in lines if re.search(", `\\w+`$", line[0])
+    ]
+    described = {line[0]: line[1:4] for line in lines}
+    for tool in TOOLS:
+        requirements = ", ".join(f"`{one}`" for one in tool.requirements)
+        assert described[f"| {tool.name}"] == [requirements, tool.called, tool.normalises]
+    assert "Not tried" not in section
+
+
 def test_every_class_that_a_rule_asks_for_exists() -> None:
     """And every version is pinned."""
     assert {code for rule in RULES.values() for code in rule.codes} <= BY_CODE.keys()
