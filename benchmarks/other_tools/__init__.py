@@ -1,0 +1,1 @@
+"""How others normalise and hash, compared with the vectors."""
