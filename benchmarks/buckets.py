@@ -29,9 +29,9 @@ ADDRESS: Final = "s3://lists/people.csv"
 
 
 @contextmanager
-def served(path: Path) -> Iterator[None]:
-    """The file at `path` as that at ADDRESS, for this process."""
-    command = [sys.executable, "-m", "benchmarks.bucket_server", str(path)]
+def served(directory: Path) -> Iterator[None]:
+    """The files of `directory` as those of the bucket, for this process and those that it starts."""
+    command = [sys.executable, "-m", "benchmarks.bucket_server", str(directory)]
     before = dict(os.environ)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "people.csv"
         pa_csv.write_csv(people(given.rows), path)
-        with served(path):
+        with served(path.parent):
             for source in (path, ADDRESS):
                 taken(source, given.rows)  # what a process pays once
             for number in range(given.runs):

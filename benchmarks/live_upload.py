@@ -37,7 +37,7 @@ class Stopwatch:
             self.read = time.perf_counter()
 
 
-def run_live(path: Path) -> Figures:
+def run_live(path: Path | str) -> Figures:
     """From the file to the report of a complete run. Sending is everything after the last row: plan, pack, wire."""
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:

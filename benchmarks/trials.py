@@ -135,7 +135,7 @@ def trial_arguments(run: Callable[..., Figures], **switches: str) -> None:
     Each of `switches` {keyword: help} is an option that hands True to that keyword of `run`.
     """
     parser = argparse.ArgumentParser(description="One trial; prints one JSON line.")
-    parser.add_argument("path", type=Path)
+    parser.add_argument("path", type=lambda text: text if "://" in text else Path(text), help="a path or an address")
     for keyword, meaning in switches.items():
         parser.add_argument("--" + keyword.replace("_", "-"), action="store_true", help=meaning)
     given = vars(parser.parse_args())

@@ -93,10 +93,10 @@ class PreparedFrame:
                     hint="read a fixed version of the table, and run the job again",
                 )
             self.require_sound()
-            there.write_records()
+            parts = there.write_records()
         finally:
             there.clear_outcomes()
-        there.write_manifest({"fingerprint": fingerprint, "tally": write_tally(tally)})
+        there.write_manifest(parts, {"fingerprint": fingerprint, "tally": write_tally(tally)})
         return self.report()
 
     def report(self) -> dict[str, Any]:

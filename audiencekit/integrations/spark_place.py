@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 from audiencekit.errors import SourceRefused
 from audiencekit.integrations.outcomes import REJECTION_FIELDS, TALLY
 from audiencekit.integrations.tallies import read_tally
+from audiencekit.records.batches import ROW
 from audiencekit.records.tally import Tally
+from audiencekit.sources.manifest import SPARK_FORMAT, NamedPart
+from audiencekit.sources.part_files import MANIFEST, OUTCOMES, RECORDS, REJECTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMAT: Final = "audiencekit-spark/1"
+PART_ROWS: Final = 524_288  # of one file, so that its digest is taken in little memory
 _MISSING: Final = "PATH_NOT_FOUND"  # as Spark names the error
 
 
@@ -52,7 +55,7 @@ class SparkPlace:
         from pyspark.errors import AnalysisException
 
         try:
-            rows = self.session.read.text(self._at("manifest"), wholetext=True).collect()
+            rows = self.session.read.text(self._at(MANIFEST), wholetext=True).collect()
         except AnalysisException as error:
             if _name_of(error) != _MISSING:
                 raise
@@ -64,30 +67,41 @@ class SparkPlace:
             found = json.loads(row["value"])
         except ValueError:
             found = None
-        if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("tally"), str):
+        known = found if isinstance(found, dict) and found.get("format") == SPARK_FORMAT else {}
+        if not isinstance(known.get("tally"), str) or "parts" not in known:
             raise SourceRefused("the manifest of the place is damaged", hint="write to another place")
-        return found
+        return known
 
     def write_outcomes(self, outcomes: DataFrame) -> Tally:
         """Run the one job that prepares all rows, write the rejections, and return the counts of the rows written."""
-        outcomes.write.mode("overwrite").parquet(self._at("outcomes"))
-        written = self.session.read.parquet(self._at("outcomes"))
-        rejections_of(written).write.mode("overwrite").csv(self._at("rejections"), header=True)
+        outcomes.write.mode("overwrite").parquet(self._at(OUTCOMES))
+        written = self.session.read.parquet(self._at(OUTCOMES))
+        rejections_of(written).write.mode("overwrite").csv(self._at(REJECTIONS), header=True)
         return counts_of(written)
 
-    def write_records(self) -> None:
-        """Write the records among the outcomes."""
-        written = self.session.read.parquet(self._at("outcomes"))
-        records_of(written).write.mode("overwrite").parquet(self._at("records"))
+    def write_records(self) -> list[NamedPart]:
+        """Write the records among the outcomes, and return the parts that they are in.
+
+        Each has the mark of the manifest, without which no part of them is a source.
+        """
+        records = records_of(self.session.read.parquet(self._at(OUTCOMES)))
+        others = [name for name in records.columns if name != ROW]
+        marked = records.select(records[ROW].alias(ROW, metadata={"format": SPARK_FORMAT}), *others)
+        writer = marked.write.option("maxRecordsPerFile", PART_ROWS).mode("overwrite")
+        writer.parquet(self._at(RECORDS))
+        files = self.session.read.format("binaryFile").option("pathGlobFilter", "*.parquet").load(self._at(RECORDS))
+        rows = files.selectExpr("path", "length", "sha2(content, 256) AS sha256").collect()
+        return [NamedPart(row["path"].rpartition("/")[2], row["length"], row["sha256"]) for row in rows]
 
     def clear_outcomes(self) -> None:
         """Empty the outcomes, which hold each record once more."""
-        self._frame([], f"{TALLY} STRING").write.mode("overwrite").parquet(self._at("outcomes"))
+        self._frame([], f"{TALLY} STRING").write.mode("overwrite").parquet(self._at(OUTCOMES))
 
-    def write_manifest(self, content: dict[str, Any]) -> None:
-        """Say that records and rejections are whole."""
-        text = json.dumps({"format": FORMAT, **content})
-        self._frame([(text,)], "value STRING").coalesce(1).write.mode("overwrite").text(self._at("manifest"))
+    def write_manifest(self, parts: Iterable[NamedPart], content: dict[str, Any]) -> None:
+        """Say that records and rejections are whole, and which `parts` the records are."""
+        named = [part.to_json() for part in sorted(parts, key=lambda part: part.name)]
+        text = json.dumps({"format": SPARK_FORMAT, **content, "parts": named})
+        self._frame([(text,)], "value STRING").coalesce(1).write.mode("overwrite").text(self._at(MANIFEST))
 
     def _at(self, name: str) -> str:
         return f"{self.address}/{name}"

@@ -37,6 +37,7 @@ from audiencekit.records.tally import MOST_CONSENTS, ColumnTally, Tally
 from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_counts, identifier_counts
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
+from audiencekit.sources.manifest import NamedPart
 from audiencekit.state.keys import find_state_key
 from audiencekit.text import option
 
@@ -265,8 +266,8 @@ def to_plan(planned: PlannedRun) -> Plan:
     )
 
 
-def to_manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
-    """Return the document `plan` with the sizes of each request, as `prepare` writes it."""
+def to_manifest(planned: PlannedRun, plan: Plan, records: NamedPart) -> dict[str, Any]:
+    """Return the document `plan` with its file of `records` and the sizes of each request, as `prepare` writes it."""
     listed = [
         {
             "number": request.number,
@@ -277,7 +278,8 @@ def to_manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
         }
         for request in planned.requests
     ]
-    return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
+    written = {"format": PREPARED_FORMAT, "audiencekit": __version__, "parts": [records.to_json()]}
+    return {**written, **plan.to_json(), "requests": listed}
 
 
 # --- Notes on a plan, to read before it is sent ---

@@ -29,6 +29,8 @@ from audiencekit.records.chunks import PREPARED_FORMAT, PREPARED_SCHEMA, to_prep
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
+from audiencekit.sources.manifest import NamedPart
+from audiencekit.sources.part_files import MANIFEST_FILE
 from audiencekit.state.directory import make_missing
 from audiencekit.state.files import explained, make_room, open_new, write_file
 from audiencekit.state.locks import locked
@@ -39,7 +41,7 @@ from audiencekit.state.locks import locked
 # manifest.json what the records came from, the plan and its times, each request's sizes rejections.csv row, column,
 # reason requests/000001.json with `requests`: each body, byte for byte
 
-RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
+RECORDS, REJECTIONS, REQUESTS = "records.parquet", "rejections.csv", "requests"
 STAGING: Final = ".preparing-"
 _UNWRITTEN: Final = "what is prepared cannot be written"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
@@ -121,11 +123,11 @@ def _entries(out: Path) -> Iterator[str]:
 def _replace(out: Path, staging: Path) -> None:
     """Move the files of `staging` over those of an earlier `prepare`: the manifest goes first and comes last."""
     with explained(_UNWRITTEN, out, hint=""):
-        for name in (MANIFEST, RECORDS, REJECTIONS):
+        for name in (MANIFEST_FILE, RECORDS, REJECTIONS):
             (out / name).unlink(missing_ok=True)
         if (out / REQUESTS).is_dir():
             shutil.rmtree(out / REQUESTS)
-        for name in (REJECTIONS, REQUESTS, RECORDS, MANIFEST):
+        for name in (REJECTIONS, REQUESTS, RECORDS, MANIFEST_FILE):
             if (staging / name).exists():
                 (staging / name).rename(out / name)
 
@@ -133,16 +135,19 @@ def _replace(out: Path, staging: Path) -> None:
 def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool, progress: Progress) -> None:
     with explained(_UNWRITTEN, staging, hint=""):
         if requests:
-            _write_side_by_side(staging, planned, progress)
+            records = _write_side_by_side(staging, planned, progress)
         else:
-            write_records(staging / RECORDS, planned, Event())
-        manifest = orjson.dumps(to_manifest(planned, plan), option=orjson.OPT_INDENT_2)
-        with open_new(staging / MANIFEST) as file:
+            records = write_records(staging / RECORDS, planned, Event())
+        manifest = orjson.dumps(to_manifest(planned, plan, records), option=orjson.OPT_INDENT_2)
+        with open_new(staging / MANIFEST_FILE) as file:
             file.write(manifest)
 
 
-def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> None:
-    """Write the records in a thread, at the same time as the bodies: each takes about as long as the other."""
+def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> NamedPart:
+    """Write the records in a thread, at the same time as the bodies: each takes about as long as the other.
+
+    Returns their entry in the manifest.
+    """
     halted = Event()
     with ThreadPoolExecutor(1, "audiencekit") as pool:
         records = pool.submit(write_records, staging / RECORDS, planned, halted)
@@ -151,7 +156,7 @@ def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) 
                 for _ in bodies:
                     if records.done():
                         records.result()  # when it failed, no other body is written
-            records.result()
+            return records.result()
         except BaseException:
             halted.set()
             raise
@@ -202,8 +207,11 @@ def _is_done(fetching: Future[None]) -> bool:
 
 
 @guarded
-def write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
-    """Write all batches, or those until `halted` is set. Raises InputOutputFailed."""
+def write_records(path: Path, planned: PlannedRun, halted: Event) -> NamedPart:
+    """Write all batches, or those until `halted` is set, and return their entry in the manifest.
+
+    Raises InputOutputFailed.
+    """
     schema = PREPARED_SCHEMA.with_metadata({"format": PREPARED_FORMAT})
     # No two hashes are alike: a dictionary of them, or their least and greatest, would only take room. With their
     # lengths apart (DELTA_LENGTH_BYTE_ARRAY) zstd would take half its time, but fastparquet does not read such files.
@@ -218,3 +226,5 @@ def write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
         for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
             if rows := records.unwrap().num_rows:
                 to.write_batch(records.unwrap(), row_group_size=rows)
+    with explained("the records cannot be read", path, hint=""), path.open("rb", buffering=0) as written:
+        return NamedPart.of(path.name, written)

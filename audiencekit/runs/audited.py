@@ -151,7 +151,7 @@ def _files_among(items: Sequence[Item]) -> list[FilePath] | None:
         for item in items:
             if isinstance(item, Frame) or os.fspath(item) == STANDARD_INPUT or is_address(item):
                 return None
-            files += parts_of(item)
+            files += [part.path for part in parts_of(item)]
     except AudiencekitError:  # of a directory that cannot be listed, which the run says itself
         return None
     return files if all(os.path.isfile(path) for path in files) else None

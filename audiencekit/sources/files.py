@@ -6,15 +6,19 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.sources.bytes.byte_stream import ByteStream
+from audiencekit.records.chunks import PREPARED_FORMAT
+from audiencekit.sources.bytes.byte_stream import BLOCK_BYTES, ByteStream
 from audiencekit.sources.bytes.files import (
     SHOWN_NAME,
     STANDARD_INPUT,
+    ByteReader,
+    HeldFile,
     Identity,
     RawFile,
     RegularFile,
@@ -24,13 +28,15 @@ from audiencekit.sources.bytes.files import (
 from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.formats import open_bytes, refuse_misnamed, refuse_unheeded
 from audiencekit.sources.frames import Frame, OpenFile, Rows, is_in_memory, wrapped
+from audiencekit.sources.manifest import SPARK_FORMAT, ProvenFile
 from audiencekit.sources.options import EVERY_SHEET, SourceOptions
-from audiencekit.sources.part_files import part_files, part_names
+from audiencekit.sources.part_files import LocalDirectory, Part, parts_in
 from audiencekit.sources.remote.addresses import (
+    RemoteDirectory,
+    SharedByFiles,
     SourceAddress,
-    in_directory,
+    addresses_at,
     is_address,
-    names_at,
     open_address,
     stored_address,
 )
@@ -45,31 +51,36 @@ def shown_name(path: FilePath) -> str:
     return shown(SourceAddress.read(os.fspath(path)).name) if is_address(path) else shown_path(path)
 
 
-def parts_of(path: FilePath) -> list[FilePath]:
+def parts_of(path: FilePath) -> list[Part]:
     """The files that a path or an address names: itself, the Parquet files of a directory, or those that fit a star.
 
-    Raises SourceRefused for a directory without them, InputOutputFailed when it cannot be listed.
+    Raises SourceRefused for a directory without them, or with others than its manifest names; InputOutputFailed when it
+    cannot be listed.
     """
     if not is_address(path):
-        return list(part_files(path)) if os.path.isdir(path) else [path]
+        return parts_in(LocalDirectory(path), _content) if os.path.isdir(path) else [Part(path)]
     address = SourceAddress.read(os.fspath(path))
     if not address.asks_for_several:
-        return [path]
-    directory, names = names_at(address)
-    return [in_directory(directory, name).text for name in (names if "*" in address.path else part_names(names))]
+        return [Part(path)]
+    if "*" in address.path:
+        return [Part(found) for found in addresses_at(address)]
+    return parts_in(RemoteDirectory(address), _content)
 
 
-def raw_file(item: FilePath | OpenFile) -> RawFile:
-    """Return the bytes of an item, unpacked and decrypted."""
-    return unwrapped(_as_they_lie(item))
+def _content(path: FilePath) -> bytes:
+    """The bytes of a manifest. Raises SourceRefused for one that is too large to be held."""
+    with naming(shown_name(path)):
+        file = _as_it_lies(path)
+        with closing(file.open()) as handle:
+            content = HeldFile(file, ByteReader(handle).blocks(BLOCK_BYTES))
+            file.check_unchanged(handle)
+    return content.open().read()
 
 
-def _as_they_lie(item: FilePath | OpenFile) -> RawFile:
-    if isinstance(item, OpenFile):
-        return StandardInput(item.unwrap())
-    if os.fspath(item) == STANDARD_INPUT:
-        return StandardInput()
-    return open_address(SourceAddress.read(os.fspath(item))) if is_address(item) else RegularFile(item)
+def _as_it_lies(path: FilePath, shared: SharedByFiles | None = None) -> RawFile:
+    if is_address(path):
+        return open_address(SourceAddress.read(os.fspath(path)), shared=shared)
+    return RegularFile(path)
 
 
 Item: TypeAlias = FilePath | Frame
@@ -191,11 +202,13 @@ def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedA
     A directory is its Parquet files. Raises UsageError for an option that nothing heeds.
     """
     files: dict[Identity, LookedAtFile] = {}
+    shared = SharedByFiles()
     for name, item in _named_items(items):
         with naming(name):
-            looked = [_look_at(name, item, options)]
+            look = partial(_look_at, name, item, shared)
+            looked = [look(options)]
             if sheets := _other_sheets(looked[0], options):
-                looked = _look_at_sheets(looked[0], item, sheets, options)
+                looked = _look_at_sheets(looked[0], look, sheets, options)
         for file in looked:
             if file.identity in files:
                 raise SourceRefused(f"{name}: this file is given twice", source=name, hint="give it once")
@@ -213,12 +226,12 @@ def _other_sheets(first: LookedAtFile, options: SourceOptions) -> tuple[str, ...
 
 
 def _look_at_sheets(
-    first: LookedAtFile, item: Item, others: Sequence[str], options: SourceOptions
+    first: LookedAtFile, look: Callable[[SourceOptions], LookedAtFile], others: Sequence[str], options: SourceOptions
 ) -> list[LookedAtFile]:
     """Each sheet as a file, named after it. Raises SourceRefused for sheets that have not the header of the first."""
     if not first.repeatable:
         raise SourceRefused("several sheets are read from a file only", hint="save the workbook, and give its path")
-    looked = [first, *(_look_at(first.name, item, replace(options, sheet=sheet)) for sheet in others)]
+    looked = [first, *(look(replace(options, sheet=sheet)) for sheet in others)]
     shown_sheets = [str(file.look.table.description["sheet"]) for file in looked]
     headers = [file.look.header.keys for file in looked]
     if unlike := [sheet for sheet, header in zip(shown_sheets, headers, strict=True) if header != headers[0]]:
@@ -232,7 +245,7 @@ def _look_at_sheets(
     ]
 
 
-def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
+def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Frame | Part]]:
     """Each item with what people are told that it is, the files of a directory one by one."""
     seen: Counter[str] = Counter()
     for item in items:
@@ -240,23 +253,45 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
             seen[item.mark] += 1
             yield item.mark if seen[item.mark] == 1 else f"{item.mark} {seen[item.mark]}", item
         elif os.fspath(item) == STANDARD_INPUT:
-            yield SHOWN_NAME, item
+            yield SHOWN_NAME, Part(item)
         else:
             with naming(shown_name(item)):
                 parts = parts_of(item)
-            yield from ((shown_name(part), part) for part in parts)
+            yield from ((shown_name(part.path), part) for part in parts)
 
 
-def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
+def _look_at(name: str, item: Frame | Part, shared: SharedByFiles, options: SourceOptions) -> LookedAtFile:
     if isinstance(item, Frame) and not isinstance(item, OpenFile):
         # Arrow's types are heavy, and most sources are text.
         from audiencekit.sources.frames import open_frame
 
         return LookedAtFile(name, open_frame(item, options), 0, f"frame {id(item.unwrap())}", repeatable=False)
-    file = raw_file(item)
+    file = unwrapped(_opened(item, shared))
     refuse_misnamed(name, file)
     look = open_bytes(name, ByteStream(file, options.encoding), options)
+    if isinstance(item, Part) and item.is_listed and item.named is None and look.manifest:
+        raise SourceRefused(
+            "its directory has no whole manifest, which is written last: the writing has not finished, or has failed",
+            hint=_INCOMPLETE[look.manifest],
+        )
     return LookedAtFile(name, look, file.size_bytes, file.identity, file.repeatable)
+
+
+# By the format of the manifest that names such a file.
+_INCOMPLETE: Final = {
+    PREPARED_FORMAT: "run `prepare` again; a file of records is whole in itself, and can be given by its name",
+    SPARK_FORMAT: "give the directory above, that the Spark job was to write; when it has none, run the job again",
+}
+
+
+def _opened(item: Frame | Part, shared: SharedByFiles) -> RawFile:
+    """The bytes of an item as they lie: still packed and encrypted."""
+    if isinstance(item, Frame):
+        return StandardInput(item.unwrap())
+    if os.fspath(item.path) == STANDARD_INPUT:
+        return StandardInput()
+    file = _as_it_lies(item.path, shared)
+    return file if item.named is None else ProvenFile(file, item.named)
 
 
 @contextmanager

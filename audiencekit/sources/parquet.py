@@ -19,7 +19,7 @@ from audiencekit.sources.arrow import TypedColumns, sample_texts, sampled_object
 from audiencekit.sources.bytes.files import RawFile
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.prepared import as_prepared, is_prepared
+from audiencekit.sources.prepared import as_prepared, is_prepared, manifest_of
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import TYPED_WORDS, Faults
@@ -54,7 +54,7 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
     prepared = not options.is_about_columns and is_prepared(schema)
     typed = TypedColumns(tuple(schema.types), options.split_cells, whole)
     table = ParquetTable(file, schema, rows, typed, options.counts_cells)
-    look = Look(table, Header.of(names, len(names), options.wanted_names), sample)
+    look = Look(table, Header.of(names, len(names), options.wanted_names), sample, manifest=manifest_of(schema))
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
 
 

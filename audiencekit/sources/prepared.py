@@ -6,8 +6,10 @@ which are `row`, `operation`, kinds, and nothing else, in capitals or not.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,6 +24,8 @@ from audiencekit.records.batches import OPERATION, ROW, ColumnMapping, MappedCol
 from audiencekit.records.chunks import PREPARED_FORMAT, PREPARED_SCHEMA
 from audiencekit.records.columns.hashes import are_hashes
 from audiencekit.sources.arrow import is_bytes, is_list
+from audiencekit.sources.manifest import SPARK_FORMAT
+from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look, Table
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _FORMAT_KEY: Final = b"format"
+_SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"  # of a file that Spark wrote, as JSON
 _FAMILY: Final = PREPARED_FORMAT.partition("/")[0]
 _KINDS: Final = frozenset(Kind)
 _HASHED: Final = frozenset(kind for kind in Kind if kind.is_hashed)
@@ -55,11 +60,26 @@ def is_prepared(schema: pa.Schema) -> bool:
     return {ROW, OPERATION} <= names <= set(PREPARED_SCHEMA.names) and bool(names & _KINDS)
 
 
+def manifest_of(schema: pa.Schema) -> str:
+    """The format of the manifest beside a file with this schema, by the mark of its writer; empty without one.
+
+    Spark writes no metadata but those of its columns: there, that of the rows has the mark.
+    """
+    if _format_of(schema) == PREPARED_FORMAT:
+        return PREPARED_FORMAT
+    try:
+        fields = json.loads((schema.metadata or {}).get(_SPARK_SCHEMA, b""))["fields"]
+        marks = [field["metadata"].get("format") for field in fields if field["name"] == ROW]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return ""
+    return SPARK_FORMAT if marks == [SPARK_FORMAT] else ""
+
+
 def as_prepared(look: Look, schema: pa.Schema, metadata: pq.FileMetaData, *, one_operation: bool) -> Look:
     """The look at a prepared file, mapped. Raises SourceRefused for columns that the format does not have or lacks.
 
     Kinds without a single value are left out, as far as the file says so. With `one_operation` the operations in it are
-    not looked at.
+    not looked at. Its sample is dropped: there may be many files.
     """
     names = _names_of(schema)
     if problems := [*_problems_of_format(schema), *_problems_of_names(names), *_problems_of_types(schema)]:
@@ -75,10 +95,10 @@ def as_prepared(look: Look, schema: pa.Schema, metadata: pq.FileMetaData, *, one
     notes = ["prepared records: hashed already, they are sent as they are"]
     if one_operation:
         notes.append("`operation=` is for every row: the operations that the prepared file names are not looked at")
-    return Look(
-        PreparedTable(look.table, len(columns)),
-        look.header,
-        look.sample,
+    return replace(
+        look,
+        table=PreparedTable(look.table, len(columns)),
+        sample=Sample((), ()),
         mapping=ColumnMapping(
             columns=columns, operation=operation, operation_name=None if operation is None else OPERATION
         ),

@@ -41,7 +41,8 @@ class Look:
 
     `mapping` is that of a format which says what its columns are; others have None, and are mapped by names and cells.
     `notes` are what is to be said of the table, and `later_notes` what its last pass found. `sheets` are the names of
-    all sheets with cells, where all of a workbook were asked for.
+    all sheets with cells, where all of a workbook were asked for. `manifest` is the format of the manifest that is
+    written after such a file, in its directory; empty for a file that is written alone.
     """
 
     table: Table
@@ -51,6 +52,7 @@ class Look:
     notes: tuple[str, ...] = ()
     later_notes: Callable[[], tuple[str, ...]] = tuple
     sheets: tuple[str, ...] = ()
+    manifest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import audiencekit
 from audiencekit.errors import MappingRefused, Refused, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.integrations.spark import PARTITION_ROWS, prepare
+from audiencekit.testing import run_emulator
 from benchmarks.contacts import write_contacts
 from tests.moments import PATIENCE_SECONDS
 
@@ -125,7 +128,7 @@ def test_the_written_directory_is_a_source(spark: Any, contacts: Path, expected:
     """The directory, as Spark leaves it; every record of one machine is in it."""
     prepared = prepare(spark.read.parquet(str(contacts)), **OPTIONS)
     assert prepared.write(f"{tmp_path}/place/") == prepared.report()
-    again = audiencekit.prepare(tmp_path / "place/records", out=tmp_path / "again")
+    again = audiencekit.prepare(tmp_path / "place", out=tmp_path / "again")
     assert again.source["format"] == "prepared"
     assert again.rows.rejected == 0
     columns = [name for name in pq.read_schema(expected / "records.parquet").names if name != "row"]
@@ -262,7 +265,7 @@ def test_the_list_as_a_whole_is_judged(spark: Any) -> None:
 
 
 def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
-    """As `spark-submit` would run it, on one machine."""
+    """As `spark-submit` would run it, on one machine; run again for the same audience, it sends nothing twice."""
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
     pytest.importorskip("pyspark", reason="the package pyspark is not installed (pip install '.[spark]')")
@@ -275,13 +278,22 @@ def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
         "PYSPARK_SUBMIT_ARGS": f"--master local[1] {submitted} pyspark-shell",
         "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"),
     }
-    for _ in range(2):  # a job that is tried again
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "samples/spark_job.py"), str(tmp_path / "out")],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2_000:]
-        assert done.stdout.splitlines() == ["prepared: 11 rows read, 2 rejected", "complete: 9 records read, 6 sent"]
+    told_each_time = ["prepared: 11 rows read, 2 rejected", "complete: 9 records read, 6 sent"]
+    pq.write_table(pa.csv.read_csv(ROOT / "samples/changes.csv"), tmp_path / "customers.parquet")
+    with run_emulator() as emulator:
+        to_one_audience = [str(tmp_path / "customers.parquet"), emulator.audience_id]
+        for place, more in (("out", []), ("place", to_one_audience), ("place", to_one_audience)):
+            done = subprocess.run(
+                [sys.executable, str(ROOT / "samples/spark_job.py"), str(tmp_path / place), *more],
+                cwd=tmp_path, env={**environment, **emulator.env}, capture_output=True, text=True, check=False,
+                timeout=PATIENCE_SECONDS,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr[-2_000:]
+            assert done.stdout.splitlines() == told_each_time
+        with urllib.request.urlopen(f"{emulator.ads_url}/__requests") as answer:
+            paths = [request["path"] for request in json.load(answer)]
+    # The second run of the job reads all of it again, and sends nothing: there are two waves.
+    assert sum(path.endswith("/users") for path in paths) == 2
     told = "".join(path.read_text("utf-8") for path in (tmp_path / "out/rejections").glob("part-*.csv"))
     assert "operation,unknown_operation" in told
 

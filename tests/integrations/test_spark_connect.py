@@ -100,7 +100,7 @@ def test_the_records_are_those_of_one_machine(connected: Any, tmp_path: Path) ->
     assert prepare(frame, columns={"email": "email"}).write(str(tmp_path / "place")) == report
     with pytest.raises(UsageError, match="another list"):
         prepare(frame.limit(9), columns={"email": "email"}).write(str(tmp_path / "place"))
-    assert audiencekit.check(tmp_path / "place/records").records == plan.records
+    assert audiencekit.check(tmp_path / "place").records == plan.records
 
 
 def test_the_list_as_a_whole_is_judged(connected: Any, tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from audiencekit.records.record_bits import Bits
 from audiencekit.reporting.report import Plan
 from audiencekit.selection.selection import Selection
 from audiencekit.settings import load_settings
+from audiencekit.sources.manifest import NamedPart
 from tests.cases import each_case
 from tests.planning.withheld import write
 
@@ -51,7 +52,7 @@ def _planned(tmp_path: Path, rows: list[str], **keywords: Any) -> tuple[Plan, di
         terms = PlanTerms.pinned(read_keywords(keywords, profile), profile, now=datetime.now(UTC))  # type: ignore[arg-type]
         planned = plan_run(source, terms, PlanResources(stack=stack))
         plan = to_plan(planned)
-        return plan, to_manifest(planned, plan)
+        return plan, to_manifest(planned, plan, NamedPart("records.parquet", 4, "00"))
 
 
 @pytest.mark.parametrize(

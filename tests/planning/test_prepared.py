@@ -25,6 +25,7 @@ from audiencekit.packed_request import RequestBody
 from audiencekit.planning import prepared
 from audiencekit.records.chunks import PREPARED_SCHEMA
 from audiencekit.reporting.progress import NoProgress
+from audiencekit.sources.manifest import NamedPart
 from tests.canary.witnesses import frames_of
 from tests.moments import PATIENCE_SECONDS, TODAY
 
@@ -147,10 +148,10 @@ def test_two_do_not_write_to_one_directory(contacts: Path, tmp_path: Path, monke
     (out / f"{prepared.STAGING}killed").mkdir(parents=True)
     write = prepared.write_records
 
-    def write_beside_another(path: Path, planned: Any, halted: Event) -> None:
+    def write_beside_another(path: Path, planned: Any, halted: Event) -> NamedPart:
         with pytest.raises(InputOutputFailed, match="another `prepare` is writing"):
             audiencekit.prepare(contacts, out=out)
-        write(path, planned, halted)
+        return write(path, planned, halted)
 
     monkeypatch.setattr(prepared, "write_records", write_beside_another)
     audiencekit.prepare(contacts, out=out)

@@ -162,4 +162,4 @@ def test_the_command_line_takes_a_directory(tmp_path: Path) -> None:
     assert CliRunner().invoke(cli, ["check", str(tmp_path / "out")]).exit_code == 0
     (tmp_path / "out/more.csv").write_text("email\n")
     refused = CliRunner().invoke(cli, ["check", str(tmp_path / "out")])
-    assert (refused.exit_code, "beside Parquet files" in refused.stderr) == (3, True)
+    assert (refused.exit_code, "more.csv: the manifest does not name it" in refused.stderr) == (3, True)

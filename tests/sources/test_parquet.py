@@ -15,9 +15,9 @@ from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import BATCH_ROWS, INFLATION_GRACE_BYTES, MAX_CELL_BYTES
 from audiencekit.sources import parquet, parquet as parquetsizes
+from audiencekit.sources.files import parts_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet import BATCH_BYTES, Inflation, batch_rows, first_rows, joined, look_rows, piece_rows
-from audiencekit.sources.part_files import part_files
 from audiencekit.sources.source import Source, open_source
 from tests.cases import each_case
 from tests.shortened import shortened
@@ -321,14 +321,14 @@ def test_parts_come_by_name(tmp_path: Path) -> None:
     """Markers and hidden files are no parts."""
     parts = ("part-00001-a.snappy.parquet", "part-00000-a.snappy.parquet")
     _touch(tmp_path, *parts, "_SUCCESS", "._SUCCESS.crc", ".part-00000-a.snappy.parquet.crc")
-    assert [path.name for path in part_files(tmp_path)] == sorted(parts)
+    assert [Path(part.path).name for part in parts_of(tmp_path)] == sorted(parts)
 
 
 def test_a_prepared_directory_is_its_records(tmp_path: Path) -> None:
     """Its other files are about them."""
     _touch(tmp_path, "records.parquet", "manifest.json", "rejections.csv")
     (tmp_path / "requests").mkdir()
-    assert [path.name for path in part_files(tmp_path)] == ["records.parquet"]
+    assert [Path(part.path).name for part in parts_of(tmp_path)] == ["records.parquet"]
 
 
 @pytest.mark.parametrize(
@@ -345,13 +345,13 @@ def test_a_prepared_directory_is_its_records(tmp_path: Path) -> None:
 def test_other_directories_are_refused(tmp_path: Path, names: tuple[str, ...], message: str) -> None:
     """Otherwise rows would be left out without a message."""
     with pytest.raises(SourceRefused, match=message):
-        part_files(_touch(tmp_path, *names))
+        parts_of(_touch(tmp_path, *names))
 
 
 def test_folders_of_a_partitioned_table_are_given_one_by_one(tmp_path: Path) -> None:
     """The names of folders hold values that are in no file, so nothing is read from below."""
     with pytest.raises(SourceRefused) as caught:
-        part_files(_touch(tmp_path, "day=2026-01-01", "_SUCCESS"))
+        parts_of(_touch(tmp_path, "day=2026-01-01", "_SUCCESS"))
     assert "DIRECTORY/*/*.parquet" in caught.value.hint
 
 

@@ -6,9 +6,11 @@ import fnmatch
 import hashlib
 import os
 import re
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote, unquote
 
 from audiencekit.errors import SourceRefused, UsageError
@@ -160,10 +162,45 @@ def _listed(schemes: tuple[str, ...]) -> str:
 
 
 _STAR: Final = "*"
+KEPT_BEGINNINGS: Final = 4
 
 
-def open_address(address: SourceAddress, patience: Patience | None = None) -> RawFile:
-    """The file at `address`, of which one version is read.
+class SharedByFiles:
+    """Connections to buckets for all files of one source, and the beginnings of the files that were opened last.
+
+    A look at a file begins there several times. They are few, however many files a source has: its memory does not grow
+    with them.
+    """
+
+    def __init__(self) -> None:
+        self._beginnings: OrderedDict[str, bytes] = OrderedDict()
+        self._buckets: dict[tuple[str, str], Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<SharedByFiles: {len(self._beginnings)} beginnings, {len(self._buckets)} buckets>"
+
+    def keep_beginning(self, version: str, data: bytes) -> None:
+        """Keep the beginning of one more file, in the place of the oldest; `version` is its identity and its mark."""
+        self._beginnings[version] = data
+        if len(self._beginnings) > KEPT_BEGINNINGS:
+            self._beginnings.popitem(last=False)
+
+    def beginning_of(self, version: str) -> bytes:
+        """The first bytes of a file; none when they are not kept any more."""
+        return self._beginnings.get(version, b"")
+
+    def bucket_of(self, address: SourceAddress, opened: Callable[[SourceAddress], Any]) -> Any:
+        """The bucket of `address`, an obstore.store.ObjectStore, as `opened` gives it the first time."""
+        key = (address.scheme, address.host)
+        if key not in self._buckets:
+            self._buckets[key] = opened(address)
+        return self._buckets[key]
+
+
+def open_address(
+    address: SourceAddress, patience: Patience | None = None, shared: SharedByFiles | None = None
+) -> RawFile:
+    """The file at `address`, of which one version is read. The files of one source are opened with the same `shared`.
 
     Raises SourceRefused where there is none, or a change of it could not be seen, InputOutputFailed where it cannot be
     reached, UsageError where the package is missing.
@@ -171,42 +208,59 @@ def open_address(address: SourceAddress, patience: Patience | None = None) -> Ra
     # Most sources are files on disk.
     from audiencekit.sources.remote.remote_file import RemoteFile
 
+    shared = shared or SharedByFiles()
     if address.scheme in BUCKETS:
         from audiencekit.sources.remote.buckets import BucketConnection, open_bucket
 
-        open_bucket(address)  # what is missing is told at once
-        return RemoteFile(address, partial(BucketConnection, address), patience)
+        bucket = shared.bucket_of(address, open_bucket)
+        return RemoteFile(address, partial(BucketConnection, bucket, address.path), shared, patience)
     if address.scheme == "sftp":
         from audiencekit.sources.remote.sftp import SftpConnection
 
-        return RemoteFile(address, partial(SftpConnection, address), patience)
+        return RemoteFile(address, partial(SftpConnection, address), shared, patience)
     from audiencekit.sources.remote.web import Way, WebConnection, WebStream
 
     way = Way.to(address)
-    file = RemoteFile(address, partial(WebConnection, address, way), patience)
+    file = RemoteFile(address, partial(WebConnection, address, way), shared, patience)
     return file if file.is_pinned else WebStream(address, way, patience)
 
 
-def names_at(address: SourceAddress) -> tuple[SourceAddress, list[str]]:
-    """The directory that `address` names, and the names in it; those that fit where its last part has a star.
+def addresses_at(address: SourceAddress) -> list[str]:
+    """The files that fit an address with a star in its last part, by name.
 
-    Raises SourceRefused for a star elsewhere or one that nothing fits, InputOutputFailed where it cannot be listed.
+    Raises SourceRefused for a star elsewhere or one that nothing fits, InputOutputFailed where they cannot be listed.
     """
     before, _, last = address.path.rpartition("/")
     if _STAR in before:
         raise SourceRefused("only the last part of an address may have a star", hint="give one directory at a time")
-    directory = replace(address, path=f"{before}/" if before or address.path.startswith("/") else "")
-    names = sorted(name for name in _names(directory) if name)
-    if not last:
-        return directory, names
-    if not (fitting := [name for name in names if fnmatch.fnmatchcase(name, last.replace("[", "[[]"))]):
+    directory = RemoteDirectory(replace(address, path=f"{before}/" if before or address.path.startswith("/") else ""))
+    pattern = last.replace("[", "[[]")
+    if not (fitting := sorted(name for name in directory.names() if fnmatch.fnmatchcase(name, pattern))):
         raise SourceRefused("there is no file with such a name")
-    return directory, fitting
+    return [directory.path_of(name) for name in fitting]
 
 
-def in_directory(directory: SourceAddress, name: str) -> SourceAddress:
-    """The address of the file called `name` in it."""
-    return replace(directory, path=directory.path + (name if directory.scheme in BUCKETS else quote(name)))
+@dataclass(frozen=True, slots=True)
+class RemoteDirectory:
+    """A directory in a bucket, or on a server with SFTP. The path of its address is empty, or ends with a slash."""
+
+    address: SourceAddress
+
+    def names(self) -> list[str]:
+        """The names in it. Raises SourceRefused, and InputOutputFailed where it cannot be listed."""
+        return [name for name in _names(self.address) if name]
+
+    def path_of(self, name: str) -> str:
+        """The address of the file called `name` in it."""
+        return self._at(name).text
+
+    def below(self, name: str) -> RemoteDirectory:
+        """The directory called `name` in it."""
+        return RemoteDirectory(self._at(f"{name}/"))
+
+    def _at(self, name: str) -> SourceAddress:
+        path = name if self.address.scheme in BUCKETS else quote(name)
+        return replace(self.address, path=self.address.path + path)
 
 
 def _names(directory: SourceAddress) -> list[str]:

@@ -69,10 +69,10 @@ CLOUDS: Final = {
 
 
 class BucketConnection:
-    """The object at `address`. obstore keeps the connections."""
+    """The object `key` of a bucket. obstore keeps the connections."""
 
-    def __init__(self, address: SourceAddress) -> None:
-        self._key, self._store = address.path, open_bucket(address)
+    def __init__(self, bucket: ObjectStore, key: str) -> None:
+        self._store, self._key = bucket, key
 
     async def __aenter__(self) -> Self:
         return self
@@ -123,9 +123,11 @@ def names_in_bucket(directory: SourceAddress) -> list[str]:
 
     failure: Exception
     try:
-        found = obstore.list_with_delimiter(open_bucket(directory), directory.path.rstrip("/") or None)
+        prefix = directory.path.rstrip("/")
+        found = obstore.list_with_delimiter(open_bucket(directory), prefix or None)
         paths = [*found["common_prefixes"], *(entry["path"] for entry in found["objects"])]
-        return [path.rstrip("/").rpartition("/")[2] for path in paths]
+        # The empty object that some programs write for the directory itself is no entry of it.
+        return [path.rstrip("/").rpartition("/")[2] for path in paths if path.rstrip("/") != prefix]
     except AudiencekitError:
         raise
     except Exception as error:
@@ -210,7 +212,7 @@ def _in_our_words(error: Exception) -> Exception:
 
     match error:
         case exceptions.NotFoundError() | FileNotFoundError():
-            return missing()
+            return missing(hint="the address of a directory ends with /")
         case exceptions.PreconditionError() | exceptions.NotModifiedError():
             return changed()
         case exceptions.PermissionDeniedError() | exceptions.UnauthenticatedError() | PermissionError():

@@ -17,7 +17,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused
 from audiencekit.sources.bytes.files import WAIT_ON, result_of
-from audiencekit.sources.remote.addresses import SourceAddress
+from audiencekit.sources.remote.addresses import SharedByFiles, SourceAddress
 
 PIECE_BYTES: Final = 2_097_152
 # Readers of columns go forward at several places at once.
@@ -27,13 +27,16 @@ MOST_AT_ONCE: Final = 6  # on their way
 
 
 class PrefetchedPieces:
-    """Pieces of a file of `size_bytes`, by number. `begin` asks for so many bytes from an offset on."""
+    """Pieces of a file of `size_bytes`, by number. `begin` asks for so many bytes from an offset on.
 
-    def __init__(self, size_bytes: int, begin: Callable[[int, int], Future[bytes]]) -> None:
+    A piece that is dropped is emptied: asyncio ties its future into a circle, which waits long for the collector.
+    """
+
+    def __init__(self, size_bytes: int, begin: Callable[[int, int], Future[bytearray]]) -> None:
         self._size_bytes, self._begin = size_bytes, begin
-        self._pieces: OrderedDict[int, Future[bytes]] = OrderedDict()
+        self._pieces: OrderedDict[int, Future[bytearray]] = OrderedDict()
 
-    def piece(self, number: int) -> Future[bytes]:
+    def piece(self, number: int) -> Future[bytearray]:
         """Return a future of the bytes of a piece. The next pieces are requested, too, if the one before was read."""
         found = self._ask_for(number)
         self._pieces.move_to_end(number)
@@ -42,10 +45,15 @@ class PrefetchedPieces:
                 if following * PIECE_BYTES < self._size_bytes and self._on_their_way() < MOST_AT_ONCE:
                     self._ask_for(following)
         while len(self._pieces) > KEPT_PIECES:
-            self._pieces.popitem(last=False)[1].cancel()
+            _empty(self._pieces.popitem(last=False)[1])
         return found
 
-    def _ask_for(self, number: int) -> Future[bytes]:
+    def drop(self) -> None:
+        """Drop all pieces."""
+        while self._pieces:
+            _empty(self._pieces.popitem()[1])
+
+    def _ask_for(self, number: int) -> Future[bytearray]:
         if number not in self._pieces:
             offset = number * PIECE_BYTES
             self._pieces[number] = self._begin(offset, min(PIECE_BYTES, self._size_bytes - offset))
@@ -53,6 +61,11 @@ class PrefetchedPieces:
 
     def _on_their_way(self) -> int:
         return sum(not piece.done() for piece in self._pieces.values())
+
+
+def _empty(piece: Future[bytearray]) -> None:
+    if not piece.cancel() and piece.exception() is None:
+        piece.result().clear()
 
 
 T = TypeVar("T")
@@ -65,13 +78,18 @@ class RemoteFile:
     seekable = True
 
     def __init__(
-        self, address: SourceAddress, connect: Callable[[], Connection], patience: Patience | None = None
+        self,
+        address: SourceAddress,
+        connect: Callable[[], Connection],
+        shared: SharedByFiles,
+        patience: Patience | None = None,
     ) -> None:
-        self._address, self._connect, self._patience = address, connect, patience or Patience()
+        self._address, self._connect, self._shared = address, connect, shared
+        self._patience = patience or Patience()
         self.repeatable = not address.query
         with Handle(self._connect, self._patience) as handle:
             self._version = handle.version
-            self._beginning = handle.beginning(_BEGINNING_BYTES)
+            self._shared.keep_beginning(self._of_version, handle.beginning(_BEGINNING_BYTES))
 
     @property
     def is_pinned(self) -> bool:
@@ -88,9 +106,13 @@ class RemoteFile:
         """The identity of the address."""
         return self._address.identity
 
+    @property
+    def _of_version(self) -> str:
+        return f"{self.identity} {self._version.mark}"
+
     def open(self) -> BinaryIO:
         """The file, at its first byte. A connection is made when more is read than was kept of its beginning."""
-        return Handle(self._connect, self._patience, self._version, self._beginning)
+        return Handle(self._connect, self._patience, self._version, self._shared.beginning_of(self._of_version))
 
     def check_unchanged(self, handle: BinaryIO) -> None:
         """Raise SourceRefused if the present version is another one."""
@@ -113,6 +135,7 @@ class Handle(io.RawIOBase, BinaryIO):
         self._loop: LoopThread | None = None
         self._connection: asyncio.Task[Connection] | None = None
         self._position = 0
+        self._pieces = PrefetchedPieces(0, self._begin)  # until the size is known
         self.version = version or self._first_look()
         self._pieces = PrefetchedPieces(self.version.size_bytes, self._begin)
 
@@ -150,20 +173,27 @@ class Handle(io.RawIOBase, BinaryIO):
     def beginning(self, size: int) -> bytes:
         """The first `size` bytes, and nothing ahead of them: a look may be all that is wanted."""
         length = min(size, self.version.size_bytes)
-        return self._awaited(self._begin(0, length)) if length else b""
+        if not length:
+            return b""
+        piece = self._awaited(self._begin(0, length))
+        data = bytes(piece)
+        piece.clear()  # as one that is dropped
+        return data
 
     def look(self) -> Version:
         """Return the present version. Raises SourceRefused and InputOutputFailed."""
         return self._awaited(self._running().begin(self._look()))
 
     def close(self) -> None:
-        """Give up the connection."""
+        """Give up the connection, and what was read."""
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.close()
+        self._pieces.drop()
+        self._beginning = b""
         super().close()
 
-    def _parts(self, missing: int) -> list[bytes]:
+    def _parts(self, missing: int) -> list[bytearray]:
         parts, at = [], self._position
         while missing:
             number, start = divmod(at, PIECE_BYTES)
@@ -184,7 +214,7 @@ class Handle(io.RawIOBase, BinaryIO):
             self._loop = LoopThread()
         return self._loop
 
-    def _begin(self, offset: int, length: int) -> Future[bytes]:
+    def _begin(self, offset: int, length: int) -> Future[bytearray]:
         return self._running().begin(self._read(offset, length))
 
     def _awaited(self, coming: Future[T]) -> T:
@@ -198,7 +228,7 @@ class Handle(io.RawIOBase, BinaryIO):
     async def _look(self) -> Version:
         return await self._patience.look(await self._connected())
 
-    async def _read(self, offset: int, length: int) -> bytes:
+    async def _read(self, offset: int, length: int) -> bytearray:
         return await self._patience.read(await self._connected(), offset, length, self.version)
 
     async def _connected(self) -> Connection:
@@ -242,9 +272,9 @@ def changed() -> SourceRefused:
     return SourceRefused("the file changed while it was read", hint="run again when nothing writes to it")
 
 
-def missing() -> SourceRefused:
+def missing(hint: str = "") -> SourceRefused:
     """The refusal of a file that is not there."""
-    return SourceRefused("there is no such file")
+    return SourceRefused("there is no such file", hint=hint)
 
 
 _LEAVE_SECONDS: Final = 5.0  # for a peer that says no good-bye
@@ -320,7 +350,7 @@ class Patience:
         """Return the present version. Raises InputOutputFailed after the last attempt failed."""
         return await self.again(connection.look)
 
-    async def read(self, connection: Connection, offset: int, length: int, version: Version) -> bytes:
+    async def read(self, connection: Connection, offset: int, length: int, version: Version) -> bytearray:
         """`length` bytes from `offset` on: an attempt goes on where the last one ended."""
         taken = bytearray()
 
@@ -332,7 +362,7 @@ class Patience:
                 raise SourceRefused("more bytes came than were asked for: none of them can be trusted")
 
         await self.again(rest)
-        return bytes(taken)
+        return taken
 
     async def again(self, work: Callable[[], Awaitable[T]]) -> T:
         """The result of `work`, after as many attempts as it takes. Raises InputOutputFailed for too many."""

@@ -101,7 +101,9 @@ def test_a_directory_of_parquet_parts(container: Container, settings: Settings) 
         pq.write_table(pa.table({"email": [f"person{number}{one}@example.com" for one in range(50)]}), sink)
         container.put(f"d/part-{number}.parquet", bytes(sink.getvalue()))
     container.put("d/_SUCCESS", b"")
-    assert parts_of("az://exports/d/") == [f"az://exports/d/part-{number}.parquet" for number in range(3)]
+    assert [part.path for part in parts_of("az://exports/d/")] == [
+        f"az://exports/d/part-{number}.parquet" for number in range(3)
+    ]
     assert check("az://exports/d/", settings=settings).rows.read == 150
 
 

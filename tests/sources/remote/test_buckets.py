@@ -149,9 +149,9 @@ def test_directories_and_stars(s3: Any) -> None:
     for key in ("d/b.parquet", "d/a.parquet", "d/_SUCCESS", "e/a.csv", "e/b.csv", "e/c.txt", "e/f/g.csv", "top.csv"):
         s3.put_object(Bucket=BUCKET, Key=key, Body=b"x")
     at = f"s3://{BUCKET}"
-    assert parts_of(f"{at}/d/") == [f"{at}/d/a.parquet", f"{at}/d/b.parquet"]
-    assert parts_of(f"{at}/e/*.csv") == [f"{at}/e/a.csv", f"{at}/e/b.csv"]
-    assert parts_of(f"{at}/*.csv") == [f"{at}/top.csv"]
+    assert [part.path for part in parts_of(f"{at}/d/")] == [f"{at}/d/a.parquet", f"{at}/d/b.parquet"]
+    assert [part.path for part in parts_of(f"{at}/e/*.csv")] == [f"{at}/e/a.csv", f"{at}/e/b.csv"]
+    assert [part.path for part in parts_of(f"{at}/*.csv")] == [f"{at}/top.csv"]
     for wrong, why in (("e/", "without Parquet"), ("e/*.zip", "no file with such a name"), ("*/a.csv", "last part")):
         with pytest.raises(SourceRefused, match=why):
             parts_of(f"{at}/{wrong}")
