@@ -32,7 +32,7 @@ def _address(number: int) -> str:
 
 
 def _forms(address: str) -> Iterator[bytes]:
-    """What a file could hold of a person: the address, its name, and its digest as bytes and texts."""
+    """Yield the traces that a file could hold of a person: the address, its name, and its digest as bytes and texts."""
     digest = hashlib.sha256(address.encode()).digest()
     yield from (address.encode(), address.partition("@")[0].encode(), address.upper().encode(), digest)
     yield from (digest.hex().encode(), digest.hex().upper().encode(), base64.b64encode(digest).rstrip(b"="))
