@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 ATTEMPTS: Final = 5
 BUCKET: Final = "the bucket of the state"  # in messages
+_REMOVED_AT_ONCE: Final = 16
 _FIRST_WAIT_SECONDS: Final = 0.2  # doubled after each failed attempt
 
 
@@ -178,8 +179,16 @@ class BucketObjects:
         """See `Objects`."""
         import obstore
 
-        for name in names:
-            await self._in_our_words(partial(obstore.delete_async, self._store, self._prefix + name), missing=None)
+        left = list(names)
+        while left:
+            some, left = left[:_REMOVED_AT_ONCE], left[_REMOVED_AT_ONCE:]
+            calls = [partial(obstore.delete_async, self._store, self._prefix + name) for name in some]
+            results = await asyncio.gather(
+                *(self._in_our_words(call, missing=None) for call in calls), return_exceptions=True
+            )
+            for result in results:
+                if isinstance(result, BaseException):
+                    raise result
 
 
 def _version_of(meta: Any) -> str:
