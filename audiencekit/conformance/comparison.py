@@ -41,10 +41,11 @@ Bools = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 Faults = frozenset[FaultClass]
 
-_LOOKED_AT: Final = 150  # wrong values of a round, spread over the list
+_LOOKED_AT: Final = 150  # wrong values of a round, drawn from the list
 _IN_PAIRS: Final = 24  # of these, for which every pair of faults is tried
 _IN_THREES: Final = 8  # faults of which any three are tried together
 _ROUNDS: Final = 6
+_SEED: Final = 49
 _BATCH: Final = 65_536  # values that are decided, or held as objects of Python, at a time
 _HEX: Final = re.compile("[0-9a-f]{64}")
 _NO_DIGITS: Final = re.compile("[^0-9]")
@@ -56,7 +57,7 @@ class Pairs:
     """The raw cells of one column, and beside them, or in any order, those of the column of digests, as they are.
 
     `countries` are the codes of the rows, None where no row names one. Faults are counted in `counted` wrong values at
-    most, spread over the list. Holds personal data.
+    most, drawn from the list. Holds personal data.
     """
 
     kind: Kind
@@ -317,10 +318,13 @@ def _explain(
 
 
 def _spread(places: Places, most: int) -> Places:
-    """At most `most` of `places`, spread evenly."""
+    """Return at most `most` of `places`, drawn from all of them, the same each time.
+
+    Every n-th one would not do: where lists are put together in turns, it could be always of the same list.
+    """
     if len(places) <= most:
         return places
-    return places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
+    return np.sort(np.random.default_rng(_SEED).choice(places, most, replace=False))
 
 
 def _count(

@@ -51,10 +51,10 @@ def test_both_faults_of_a_pair_are_named(fault: str, other: str) -> None:
     assert _found((fault, other)) == {fault, other}
 
 
-@pytest.mark.parametrize(("counted", "is_estimate"), [(100, True), (300, False)])
+@pytest.mark.parametrize(("counted", "is_estimate"), [(100, True), (200, False)])
 def test_faults_of_many_values_are_counted_in_a_part(counted: int, is_estimate: bool) -> None:
-    """Half have the one, half the other: the counts are of all values, and near by where a part was counted."""
-    texts = [f"P{number}@example.com" for number in range(300)]
+    """Every other one has one of two: the counts are those of all values, and near by where a part was counted."""
+    texts = [f"P{number}@example.com" for number in range(200)]
     digests = [
         hashlib.md5(text.lower().encode(), usedforsecurity=False).hexdigest()
         if number % 2
@@ -65,4 +65,4 @@ def test_faults_of_many_values_are_counted_in_a_part(counted: int, is_estimate: 
                     same_rows=True)  # fmt: skip
     assert set(found.counts) == {"case", "md5"}
     assert found.is_estimate == is_estimate
-    assert all(abs(count - 150) <= (15 if is_estimate else 0) for count in found.counts.values())
+    assert all(abs(count - 100) <= (25 if is_estimate else 0) for count in found.counts.values())
