@@ -205,13 +205,18 @@ def made(faults: Iterable[str], copies: int = 1) -> list[dict[str, str]]:
         rows.append({"email_sha256": digest(address), "phone_sha256": digest(written)})
     for name in REFUSED:
         if name in wanted:
-            rows.append({"email_sha256": digest(REFUSED[name][1]), "phone_sha256": ""})
+            rows += [{"email_sha256": digest(REFUSED[name][1]), "phone_sha256": ""}] * copies
     return rows
 
 
-def refused(faults: Iterable[str]) -> list[dict[str, str]]:
-    """The raw rows of the faults of refused values, behind those of the people."""
-    return [{"email": REFUSED[name][0], "phone": "", "country": ""} for name in REFUSED if name in frozenset(faults)]
+def refused(faults: Iterable[str], copies: int = 1) -> list[dict[str, str]]:
+    """The raw rows of the faults of refused values, behind those of the people: as many as of each person."""
+    return [
+        {"email": REFUSED[name][0], "phone": "", "country": ""}
+        for name in REFUSED
+        if name in frozenset(faults)
+        for _ in range(copies)
+    ]
 
 
 def random_pairs(count: int, seed: int) -> list[tuple[str, str]]:

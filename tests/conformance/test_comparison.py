@@ -22,7 +22,7 @@ COPIES: Final = int(os.environ.get("FAULT_COPIES", "1"))
 
 
 def _found(faults: tuple[str, ...]) -> set[str]:
-    verification = verify(people(COPIES) + refused(faults), made(faults, COPIES))
+    verification = verify(people(COPIES) + refused(faults, COPIES), made(faults, COPIES))
     return {fault.code for fault in verification.faults}
 
 
