@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import example, given, settings, strategies as st
@@ -13,6 +12,7 @@ from audiencekit.reporting.page.page_parts import View
 from audiencekit.reporting.page.privacy import FLOOR
 from audiencekit.reporting.page.verification_page import verification_page
 from tests.examples import examples
+from tests.reporting.page.test_privacy import neighbours
 from tests.reporting.webpages import PageNumbers, number_at
 
 SHARED, OWN = View(is_floored=True), View()
@@ -61,16 +61,6 @@ def counts_of(document: dict[str, Any]) -> dict[str, int]:
     return counts | {f"{fault['code']} {fault['column']}": fault["rows"] for fault in document["faults"]}
 
 
-def neighbours(people: Counter[Person]) -> Iterator[Counter[Person]]:
-    """The lists with one person more, one fewer, or one of another sort."""
-    for gone in (None, *people):
-        for new in (None, *PEOPLE):
-            other = Counter(people)
-            other.update([] if new is None else [new])
-            other.subtract([] if gone is None else [gone])
-            yield +other
-
-
 @given(people=LISTS)
 @example(people=Counter({(RIGHT, RIGHT): 850, ("white_space", RIGHT): 3}))
 @example(people=Counter({(RIGHT, RIGHT): 850, ("white_space", "no_plus"): 3, (ABSENT, RIGHT): 40}))
@@ -80,7 +70,7 @@ def test_a_hidden_count_could_be_another_one(people: Counter[Person]) -> None:
     document = document_of(people)
     counts, page = counts_of(document), verification_page(document, SHARED)
     small = {key for key, number in counts.items() if 0 < number < FLOOR}
-    for other in map(document_of, neighbours(people) if small else ()):
+    for other in map(document_of, neighbours(people, PEOPLE) if small else ()):
         changed = {key for key in small if counts_of(other).get(key, 0) != counts[key]}
         if changed and verification_page(other, SHARED) == page:
             small -= changed
