@@ -39,6 +39,7 @@ def main() -> None:
         for module, (owner, functions) in places.items():
             for function in functions:
                 _count(getattr(import_module(module), owner), function, name, spent)
+    _count_list_digests(spent)
     sys.argv = ["audiencekit", *words]
     from audiencekit.cli import main as command_line
 
@@ -64,6 +65,28 @@ def _load(modules: list[str], spent: dict[str, float]) -> None:
     for name in modules:
         if name.startswith(above):
             import_module(name)
+
+
+def _count_list_digests(spent: dict[str, float]) -> None:
+    """Add the time of the digests by which the audit log knows a list that is no file."""
+    from audiencekit.runs.journal.digests import LISTS, KeyedDigest
+
+    begin, update = KeyedDigest.__init__, KeyedDigest.update
+    logged: set[KeyedDigest] = set()
+
+    def counted_begin(self: KeyedDigest, key: Any, what: int, number: int) -> None:
+        begin(self, key, what, number)
+        if what == LISTS and number:  # number 0 is over files, in a function that is counted
+            logged.add(self)
+
+    def counted_update(self: KeyedDigest, piece: Any) -> None:
+        started = time.thread_time()
+        update(self, piece)
+        if self in logged:
+            spent[AUDIT] += time.thread_time() - started
+
+    for name, function in {"__init__": counted_begin, "update": counted_update}.items():
+        setattr(KeyedDigest, name, function)
 
 
 def _count(owner: type, function: str, name: str, spent: dict[str, float]) -> None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import IO, Final, TypeAlias
 
 Figures: TypeAlias = dict[str, float]
 
@@ -105,6 +105,7 @@ def start(
     *,
     environment: Mapping[str, str] | None = None,
     cores: Collection[int] | None = None,
+    stdin: IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
     """The process, with its stdout as a pipe, started in the checkout; on the cores of these numbers alone.
 
@@ -117,6 +118,7 @@ def start(
     }
     return subprocess.Popen(
         command,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         cwd=ROOT,
         env={**inherited, **(environment or {})},

@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
+from audiencekit.sources.bytes.files import STANDARD_INPUT
 from benchmarks.benchmark import contact_list, section_parser, tell
 from benchmarks.emulator_process import AUDIENCE, running_emulator
 from benchmarks.live_watched import AUDIT, EVENTS, NOTIFICATIONS, WHOLE
@@ -33,6 +34,7 @@ MOST: Final = {EVENTS: 0.02, NOTIFICATIONS: 0.02, AUDIT: 0.01}  # of the process
 _RULES: Final = ("rejected=0", "fewer=0.1", "match-rate=0.1", "expiry=60d")
 WAYS: Final[Mapping[str, tuple[str, ...]]] = {
     "upload": (),
+    "upload, standard input": (),  # known by its records, and not by the bytes of a file
     "upload, events": ("--events", "events.jsonl"),
     **{f"upload, --notify-on {rule}": ("--notify-on", rule) for rule in _RULES},
     "sync, again": (),
@@ -65,12 +67,13 @@ def receiving() -> Iterator[tuple[str, list[bytes]]]:
 
 
 def counts_of(
-    words: Sequence[str], environment: Mapping[str, str], plain: Path | None, counts: Path
+    words: Sequence[str], environment: Mapping[str, str], plain: Path | None, counts: Path, path: Path
 ) -> Mapping[str, float]:
-    """Run one command, and return the seconds of `live_watched`."""
+    """Run one command, which has a list as its standard input, and return the seconds of `live_watched`."""
     command = [sys.executable, "-m", "benchmarks.live_watched", str(counts), "-" if plain is None else str(plain)]
-    process = start([*command, *words], environment=environment)
-    process.communicate()
+    with path.open("rb") as stdin:
+        process = start([*command, *words], environment=environment, stdin=stdin)
+        process.communicate()
     found: Any = json.loads(counts.read_text()) if process.returncode == 0 else {"code": process.returncode}
     if found["code"]:
         raise RuntimeError(f"the command ended with {found['code']}")
@@ -86,26 +89,28 @@ def measure(path: Path, runs: int) -> dict[str, list[Mapping[str, float]]]:
         synced = {**service, "AUDIENCEKIT_STATE_DIR": str(directory / "synced")}
         plain = {command: directory / f"{command}.json" for command in ("upload", "sync")}
         for command, counts in plain.items():  # also so that the list and the modules were read from the disk once
-            counts_of(_words(command, path, service), synced, None, counts)
+            counts_of(_words(command, str(path), service), synced, None, counts, path)
         for number in range(runs):
             tell(f"round {number + 1} of {runs}")
             for way, options in WAYS.items():
                 command = way.partition(",")[0]
+                source = STANDARD_INPUT if "standard input" in way else str(path)
                 environment = dict(synced)
                 if command == "upload":
                     environment["AUDIENCEKIT_STATE_DIR"] = str(directory / f"{number} {way}")
                 if "--notify-on" in options:
                     environment["AUDIENCEKIT_NOTIFY_URL"] = url
                 given = [str(directory / f"{number} {one}") if one.endswith(".jsonl") else one for one in options]
-                words = [*_words(command, path, service), *given]
-                found[way].append(counts_of(words, environment, plain[command], directory / "counts.json"))
+                words = [*_words(command, source, service), *given]
+                counts = directory / "counts.json"
+                found[way].append(counts_of(words, environment, plain[command], counts, path))
     if len(bodies) < runs:
         raise RuntimeError(f"{len(bodies)} notifications came, and {runs} were due")
     return found
 
 
-def _words(command: str, path: Path, service: Mapping[str, str]) -> list[str]:
-    return [command, str(path), "--audience", service[AUDIENCE], "-q", *(["--replace"] if command == "sync" else [])]
+def _words(command: str, source: str, service: Mapping[str, str]) -> list[str]:
+    return [command, source, "--audience", service[AUDIENCE], "-q", *(["--replace"] if command == "sync" else [])]
 
 
 def as_table(found: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
