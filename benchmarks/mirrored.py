@@ -8,6 +8,7 @@ adds 20 ms to each call. Its server is a process beside the command, on the same
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.benchmark import section_parser, tell
-from benchmarks.delayed_bucket import BUCKET, KEYS
+from benchmarks.cloud_storage import BUCKET
 from benchmarks.emulator_process import AUDIENCE, running_emulator
 from benchmarks.overlaps import Command, write_people
 from benchmarks.sections import publish_section
@@ -35,14 +36,13 @@ _BUCKET: Final = "bucket"
 @contextmanager
 def bucket() -> Iterator[dict[str, str]]:
     """The environment of a state in an empty bucket."""
-    command = [sys.executable, "-m", "benchmarks.delayed_bucket", str(DELAY_SECONDS)]
+    command = [sys.executable, "-m", "benchmarks.cloud_storage", str(DELAY_SECONDS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         assert server.stdin is not None
         assert server.stdout is not None
-        endpoint = f"http://127.0.0.1:{server.stdout.readline().strip()}"
+        environment: dict[str, str] = json.loads(server.stdout.readline())
         try:
-            state = {"AUDIENCEKIT_STATE": f"s3://{BUCKET}/benchmark", "AUDIENCEKIT_KEY": "1f" * 32}
-            yield {**KEYS, "AWS_ENDPOINT_URL_S3": endpoint, **state}
+            yield {**environment, "AUDIENCEKIT_STATE": f"gs://{BUCKET}/benchmark", "AUDIENCEKIT_KEY": "1f" * 32}
         finally:
             server.stdin.close()
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import AudienceBusy, AudiencekitError, Bug, InputOutputFailed, StateRefused
+from audiencekit.mirror.file_versions import TICK_SECONDS, FileVersions
 from audiencekit.mirror.objects import Objects, Overtaken, Repeated, Stored, Swaps
 from audiencekit.mirror.records import (
     HEAD,
@@ -97,6 +98,7 @@ class StateMirror:
         self._contents: dict[str, bytes] = {}
         self._actions: list[Callable[[], None]] = []
         self._open_files: set[str] = set()
+        self._versions = FileVersions(root)
         self._marked = 0  # the generation that the last mark shows
         self._writing = asyncio.Lock()  # of a change
         self._heading = asyncio.Lock()  # of the head alone: signs of life are given while a large change is written
@@ -161,6 +163,8 @@ class StateMirror:
                     await self._witness.note(self._sealer, head)  # of a command that was killed before it did
                 self._files = self._sealer.open_list(head, listed)
                 await self._fill()
+                await self._sleep(TICK_SECONDS)
+                self._versions.learn(filter(_is_known_by_version, self._files.files), self._versions.now())
             except BaseException as error:
                 cause = await self._cause_of(error)
                 await self._let_go()
@@ -439,12 +443,13 @@ class StateMirror:
             for path, file in there.items():
                 if path not in self._open_files:
                     changed.setdefault(path, file)
+        now = self._versions.now()
         async with _side_by_side() as writes:
             if self._marked < self._head.generation:  # its own mark may be on its way still
                 writes.create_task(self._mark(self._head.generation))
             for path, source in changed.items():
                 with contextlib.suppress(FileNotFoundError):  # removed since, which is a change to come
-                    files[path] = await self._write_file(source, files.get(path), writes)
+                    files[path] = await self._write_changed(path, source, files.get(path), now, writes)
             if files == self._files.files:
                 return
             generation = self._head.generation + 1
@@ -458,6 +463,18 @@ class StateMirror:
             await self._witness.note(self._sealer, self._head)
         self._files = listed
         self._cleaning = asyncio.create_task(self._clean(self._cleaning, generation, before.pieces - listed.pieces))
+
+    async def _write_changed(
+        self, path: str, source: Path | bytes, before: MirroredFile | None, now: int, writes: asyncio.TaskGroup
+    ) -> MirroredFile:
+        """Return a file as `_write_file` does; it is not read when it is known to be as it was stored."""
+        if isinstance(source, bytes) or not _is_known_by_version(path):
+            self._versions.forget(path)
+            return await self._write_file(source, before, writes)
+        if before is not None and self._versions.is_known(path):
+            return before
+        with self._versions.reading(path, now):
+            return await self._write_file(source, before, writes)
 
     async def _write_file(
         self, source: Path | bytes, before: MirroredFile | None, writes: asyncio.TaskGroup
@@ -618,6 +635,11 @@ def mirrored_files(directory: Path, root: Path) -> Iterator[tuple[str, Path]]:
         is_ours = not entry.name.startswith(".") and not entry.name.endswith((".lock", "-journal"))
         if is_ours and entry.is_file(follow_symlinks=False) and not (directory == root and entry.name in _NOT_MIRRORED):
             yield Path(entry.path).relative_to(root).as_posix(), Path(entry.path)
+
+
+def _is_known_by_version(path: str) -> bool:
+    """Whether a file is what lies on the disk: a journal is its last commit, wherever the bytes of that are."""
+    return not path.endswith(f"/{JOURNAL}")
 
 
 def _pieces_of(source: Path | bytes) -> Iterator[bytes]:

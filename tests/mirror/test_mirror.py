@@ -15,6 +15,7 @@ import pytest
 
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, StateRefused
 from audiencekit.mirror import mirror as mirror_module
+from audiencekit.mirror.file_versions import TICK_SECONDS
 from audiencekit.mirror.mirror import PATIENCE_SECONDS, StateMirror
 from audiencekit.mirror.objects import Stored
 from audiencekit.mirror.records import HEAD, MARKS, PIECES
@@ -265,6 +266,27 @@ async def test_a_file_that_is_removed_while_it_is_stored_is_no_error(tmp_path: P
     assert _files(looking.root) == {"forgotten": b"x"}
 
 
+async def test_a_file_is_read_again_only_when_it_may_have_changed(tmp_path: Path) -> None:
+    """Not one that was fetched, or stored, however often its directory changes; one that was edited in place."""
+    objects = await _begun(tmp_path)
+    await _changed(objects, tmp_path / "first", lambda mirror: _write(mirror, "snapshots/a/old", b"old"))
+    holder = StateMirror(objects, KEY, tmp_path / "a")
+    await holder.open(hold=True)
+    found, read = mirror_module._pieces_of, list[str]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mirror_module, "_pieces_of", lambda path: read.append(path.name) or found(path))
+        for name in ("new", "newer", "newest"):
+            _write(holder, f"snapshots/a/{name}", name.encode())
+            await asyncio.sleep(2 * TICK_SECONDS)
+            await holder.stored()
+        (holder.root / "snapshots/a/old").write_bytes(b"edited")
+        await holder.close()
+    assert read == ["new", "newer", "newest", "old"]
+    looking = _mirror(objects, tmp_path / "b")
+    await looking.open(hold=False)
+    assert _files(looking.root)["snapshots/a/old"] == b"edited"
+
+
 def test_no_more_than_five_round_trips_come_before_a_first_request(tmp_path: Path) -> None:
     """The head; the hold, beside the list of files; their pieces; the pieces of a change beside its list; the head."""
 
@@ -281,7 +303,7 @@ def test_no_more_than_five_round_trips_come_before_a_first_request(tmp_path: Pat
         await holder.close()
         return taken
 
-    assert round(run_virtually(round_trips()), 3) == 5
+    assert round(run_virtually(round_trips()), 3) == 5 + TICK_SECONDS
 
 
 async def test_no_state_is_no_empty_state(tmp_path: Path) -> None:

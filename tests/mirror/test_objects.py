@@ -13,9 +13,9 @@ from audiencekit.mirror.mirror import StateMirror
 from audiencekit.mirror.objects import ATTEMPTS, BucketObjects, Overtaken, Repeated
 from audiencekit.sources.remote.addresses import SourceAddress
 from audiencekit.state.keys import StateKey
+from benchmarks.cloud_storage import cloud_storage
 from tests.azurite import CONTAINER, azurite
 from tests.forms.servers import BUCKET
-from tests.mirror.gcs import cloud_storage
 from tests.mirror.servers import state_bucket
 from tests.mirror.stores import FakeClock, MemoryObjects
 
@@ -30,6 +30,7 @@ def at(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Itera
     """The objects at a path, in a bucket of S3 (moto), in a container of Azure (Azurite), and in a bucket of Google."""
     for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "AZURITE_", "GOOGLE_"))]:
         monkeypatch.delenv(name)
+    pytest.importorskip("obstore", reason="the extra cloud is not installed")
     serve, name = SERVERS[request.param]
     with serve() as server:
         for variable, value in server.env.items():
