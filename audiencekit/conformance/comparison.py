@@ -50,6 +50,7 @@ _BATCH: Final = 65_536  # values that are decided, or held as objects of Python,
 _HEX: Final = re.compile("[0-9a-f]{64}")
 _NO_DIGITS: Final = re.compile("[^0-9]")
 _EMPTY: Final = code_of(Reason.EMPTY)
+_NOT_HASHED: Final = BY_CODE["not_hashed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,7 +314,7 @@ def _explain(
         is_new = len(explanations) > before or before == 0
         if is_new:
             left = _count(values, left, explanations, is_made, note, result)
-    result.left = left
+    result.left = _count_unhashed(values, left, is_made, note, result)
     return result
 
 
@@ -350,6 +351,25 @@ def _count(
                 note(found[1])
             else:
                 left.append(place)
+    return np.array(left, dtype=np.int64)
+
+
+def _count_unhashed(
+    values: _Values, wrong: Places, is_made: IsMade, note: Callable[[str], None], result: _Explained
+) -> Places:
+    """Count the cells that are passed on as they are, with more faults than are tried together; return the others."""
+    left = list[int]()
+    for begin in range(0, len(wrong), _BATCH):
+        places = wrong[begin : begin + _BATCH]
+        values.load(places)
+        for place in places.tolist():
+            raw = values[place].raw
+            if (text := next((one for one in (raw, trim(raw)) if one and is_made(place, one)), None)) is None:
+                left.append(place)
+            else:
+                result.counts[_NOT_HASHED.code] += 1
+                result.explained.append(place)
+                note(text)
     return np.array(left, dtype=np.int64)
 
 

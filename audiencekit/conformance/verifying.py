@@ -99,6 +99,7 @@ def _verify_lists(
     pairs = [_pairs(values, one, digests, other, mapping, rules) for one, other in zip(columns, beside, strict=True)]
     same_rows, results = _compare(pairs, may_be_beside=raw.rows_read == hashed.rows_read)
     names = [(one.name, other.name, one.kind) for one, other in zip(columns, beside, strict=True)]
+    _refuse_incomparable(raw.name, hashed.name, results, names)
     return _verification("people", results, names, same_rows=same_rows, notes=notes)
 
 
@@ -115,6 +116,21 @@ def _compare(pairs: Sequence[Pairs], *, may_be_beside: bool) -> tuple[bool, list
     anyhow = [compare(one, same_rows=False) for one in pairs]
     is_better = sum(one.unexplained for one in anyhow) < sum(one.unexplained for one in beside)
     return not is_better, anyhow if is_better else beside
+
+
+def _refuse_incomparable(
+    raw_name: str, hashed_name: str, results: Sequence[Compared], names: Sequence[tuple[str, str, Kind]]
+) -> None:
+    """Raise MappingRefused for a column of digests with which no value was compared: that would pass for right."""
+    is_any = any(result.is_value.any() for result in results)
+    for result, (name, digests, _) in zip(results, names, strict=True):
+        if not result.is_value.any() and (result.strangers or not is_any):
+            raise MappingRefused(
+                f"{raw_name}: no value of column {name} is valid, so none was compared with column {digests} of"
+                f" {hashed_name}",
+                hint="give the list of values first, and that of their digests second; phone numbers without a country"
+                " code need `country=`; `check` says why values are rejected",
+            )
 
 
 def _open_hashed(

@@ -120,7 +120,10 @@ class Verification:
             return []
         causes = ", ".join(_cause(fault, several=self._has_several) for fault in self.faults[:_MOST_NAMED])
         more = len(self.faults) - _MOST_NAMED
-        return [f"{self.wrong:,} {self.subject} wrong: {causes}" + (f", {more:,} more faults" if more > 0 else "")]
+        return [
+            f"{self.wrong:,} {self.subject} wrong: {causes}"
+            + (f", {more:,} more fault{'s' * (more > 1)}" if more > 0 else "")
+        ]
 
 
 def _cause(fault: FoundFault, *, several: bool) -> str:

@@ -88,6 +88,30 @@ def test_digests_of_people_who_are_not_in_the_list_are_noted() -> None:
     assert found.notes == ("2 digests belong to no value of column email",)
 
 
+@pytest.mark.parametrize("hashed", [PEOPLE, PEOPLE[::-1], PEOPLE[:5]])
+def test_lists_in_the_wrong_order_are_not_right(hashed: list[dict[str, str]]) -> None:
+    """Where no value was compared, none was wrong."""
+    with pytest.raises(MappingRefused, match="no value of column email is valid"):
+        audiencekit.verify([{"email": digest} for digest in RIGHT], hashed)
+
+
+def test_a_column_without_a_valid_value_is_not_right_beside_another() -> None:
+    """In any order, digests that belong to no value may be those of values that were rejected here."""
+    people = [{**person, "phone": f"030 12345{number}"} for number, person in enumerate(PEOPLE)]
+    hashed = [{"email": digest, "phone": _digest(f"salt{digest}")} for digest in RIGHT[::-1]]
+    numbers = [{"email": one["email"], "phone": one["phone"]} for one in people]
+    with pytest.raises(MappingRefused, match="no value of column phone is valid"):
+        audiencekit.verify(numbers, hashed)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_cells_that_are_passed_on_are_not_hashed_whatever_else_is_in_them(step: int) -> None:
+    """Row by row, and in any order; three faults at once, of values that are no digests."""
+    people = [{"email": f" {name}.P{number}@Gmail.com "} for number, name in enumerate(["Ann", "Bob", "Zoe"] * 5)]
+    found = audiencekit.verify(people, people[::step])
+    assert {fault.code: fault.rows for fault in found.faults} == {"not_hashed": 15}
+
+
 def test_no_value_and_no_digest_is_in_a_result() -> None:
     """Nor in its text."""
     found = audiencekit.verify(PEOPLE, [{"email": _digest(person["email"])} for person in PEOPLE])
