@@ -2,8 +2,9 @@
 
     python -m benchmarks.cloud_storage SECONDS
 
-serves an empty bucket until standard input ends, each answer so many seconds later, and prints the environment that leads
-there, as JSON. Of a call it takes far less processor time than moto's server of S3, which was measured more than its caller.
+serves an empty bucket until standard input ends, each answer so many seconds later, and prints the environment that
+leads there, as JSON. Of a call it takes far less processor time than moto's server of S3, which would be measured
+more than its caller.
 
 https://cloud.google.com/storage/docs/xml-api/reference-headers (x-goog-generation, x-goog-if-generation-match) and
 https://cloud.google.com/storage/docs/xml-api/get-bucket-list (list-type=2).

@@ -68,8 +68,9 @@ def overlap(
     on this machine before; their people are the members in the snapshot whose entries have not expired `now`. A person
     is found in another list that has any identifier of the person. The keywords are about all lists. Counts are floored
     where an audience takes part, and with `share` (see `Overlap`). Raises UsageError for fewer than two or more than
-    eight lists and audiences, SourceRefused and MappingRefused for a list that cannot be read, PlanRefused for an
-    audience that is not under sync, SnapshotRefused for a snapshot that cannot be trusted.
+    eight lists and audiences, SourceRefused and MappingRefused for a list that cannot be read, PlanRefused for a
+    list of which no person was, and for an audience that is not under sync, SnapshotRefused for a snapshot that cannot
+    be trusted.
     """
     settings, progress = settings or load_settings(), progress_or_default(progress)
     lists, names = list(map(items_of, sources)), [audiences] if isinstance(audiences, str) else list(audiences)
@@ -119,9 +120,13 @@ def _add_list(people: PeopleOfLists, items: Sequence[Item], terms: PlanTerms, pr
     people.begin_list()
     with ExitStack() as stack:
         planned = plan_run(list(items), terms, PlanResources(stack=stack, progress=progress))
-        batches = planned.layout.batches()
+        batches, is_any = planned.layout.batches(), False
         for batch in in_order(partial(_tag_batch, people, planned), batches, workers=cores()):
             people.add(batch)
+            is_any = is_any or batch[0] > 0
+        if not is_any and planned.refusals:  # that no person of it is elsewhere would be no finding
+            refusal = planned.refusals[0]
+            raise PlanRefused(f"{name}: no person was read: {refusal}", hint=refusal.hint)
         return _Compared(name, "list", tuple(_notes_on(planned)))
 
 

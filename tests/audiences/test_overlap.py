@@ -108,6 +108,16 @@ def test_a_list_that_would_be_refused_is_counted_with_a_note(tmp_path: Path, set
     assert any(note.startswith("bad.csv: `upload` would refuse it: ") for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    "cells", [["email", "nothing", "neither"], ["email_sha256", "0" * 64, "1" * 64], ["color", "red"]]
+)
+def test_a_list_of_which_no_person_was_read_is_refused(tmp_path: Path, settings: Settings, cells: list[str]) -> None:
+    """None of its people in the other list would be a finding that was not made."""
+    bad, good = _write(tmp_path / "bad.csv", cells), _write(tmp_path / "good.csv", _emails(range(3)))
+    with pytest.raises(PlanRefused, match=r"bad\.csv: no person was read"):
+        overlap(good, bad, settings=settings)
+
+
 def test_counts_are_floored_to_be_shared(tmp_path: Path, settings: Settings) -> None:
     """Of two lists of the owner on demand only; nothing of the exact counts is left in the result."""
     lists = [_write(tmp_path / f"{start}.csv", _emails(range(start, start + 33))) for start in (0, 4)]
