@@ -184,7 +184,7 @@ class SealedRejections:
 def find_sealed(state_dir: Path, given: str) -> Path:
     """Return the file of the run or check with the id `given`, the latest for `last`, else the path `given`.
 
-    Raises SourceRefused when there is no latest one.
+    Raises SourceRefused when there is none.
     """
     if given == LAST:
         files = [path for path in sealed_files(state_dir) if _OWN.fullmatch(path.name)]
@@ -192,7 +192,14 @@ def find_sealed(state_dir: Path, given: str) -> Path:
             raise SourceRefused("no rejections are sealed here", hint="seal them with `seal_rejections=`")
         return max(files, key=lambda path: path.stat().st_mtime_ns)
     own = state_dir / PLACE / f"{given}{_SUFFIX}"
-    return own if _OWN.fullmatch(own.name) and own.is_file() else Path(given)
+    if _OWN.fullmatch(own.name) and own.is_file():
+        return own
+    if not os.path.lexists(given):
+        raise SourceRefused(
+            f"{given}: no run or check of this id has sealed rejections here, and there is no such file",
+            hint="give `last`, the id of a run that `audiencekit runs` lists, or the path of an .age file",
+        )
+    return Path(given)
 
 
 def write_opened(rows: Iterator[OpenedRow], path: Path) -> int:

@@ -148,6 +148,8 @@ def test_an_erasure_removes_what_is_being_written_too(tmp_path: Path, pair: Pair
     assert sealed_files(tmp_path) == []
     with pytest.raises(SourceRefused, match="no rejections are sealed"):
         find_sealed(tmp_path, "last")
+    with pytest.raises(SourceRefused, match="20261129-120000-1a2b3c4d: no run or check of this id"):
+        find_sealed(tmp_path, "20261129-120000-1a2b3c4d")
 
 
 # --- The state key in the place of a recipient ---
