@@ -20,10 +20,10 @@ from typing import Final
 from benchmarks.benchmark import section_parser, tell
 from benchmarks.cloud_storage import BUCKET
 from benchmarks.emulator_process import AUDIENCE, running_emulator
-from benchmarks.overlaps import Command, write_people
+from benchmarks.overlaps import write_people
 from benchmarks.sections import publish_section
 from benchmarks.series import Spread
-from benchmarks.trials import ROOT
+from benchmarks.trials import ROOT, run_command
 
 BEGIN: Final = "<!-- mirrored: what follows is written by python -m benchmarks.mirrored -->"
 END: Final = "<!-- mirrored: end -->"
@@ -54,18 +54,18 @@ def measure(rows: int, runs: int, directory: Path) -> tuple[dict[str, float], di
         for number in range(2)
     ]
     with running_emulator(sink=True) as service, bucket() as stored:
-        created = Command.run("audiences", "create", "Others", environment=_in(directory, service))
+        created = run_command("audiences", "create", "Others", environment=_in(directory, service))
         ways = {
             _DIRECTORY: (_in(directory, service), service[AUDIENCE]),
             _BUCKET: ({**service, **stored}, created.document["id"]),
         }
-        Command.run("state", "init", environment=ways[_BUCKET][0])
+        run_command("state", "init", environment=ways[_BUCKET][0])
         first, later = dict[str, float](), {way: list[float]() for way in ways}
         for number in range(runs + 1):
             tell(f"round {number} of {runs}")
             for way, (environment, audience) in ways.items():
                 words = ("sync", str(lists[number % 2]), "--audience", audience, "-q")
-                seconds = Command.run(*words, environment=environment).seconds
+                seconds = run_command(*words, environment=environment).seconds
                 if number:
                     later[way].append(seconds)
                 else:

@@ -8,51 +8,20 @@ with that of a tenth of the people.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.benchmark import section_parser, tell
 from benchmarks.emulator_process import AUDIENCE, running_emulator
 from benchmarks.sections import publish_section
 from benchmarks.series import Spread
-from benchmarks.trials import start
+from benchmarks.trials import EndedProcess, run_command
 
 BEGIN: Final = "<!-- overlaps: what follows is written by python -m benchmarks.overlaps -->"
 END: Final = "<!-- overlaps: end -->"
 MOST_SECONDS: Final = 10.0
-_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else 1_024  # of the peak, getrusage(2)
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command of ours: seconds by the clock and of processor time, bytes at its peak, and its document."""
-
-    seconds: float
-    processor_seconds: float
-    peak_bytes: int
-    document: Any
-
-    @classmethod
-    def run(cls, *words: str, environment: Mapping[str, str]) -> Command:
-        """Run it with --json. Raises RuntimeError when it fails."""
-        started = time.perf_counter()
-        process = start([sys.executable, "-m", "audiencekit", *words, "--json"], environment=environment)
-        assert process.stdout is not None
-        with process.stdout:
-            printed = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise RuntimeError(f"`{words[0]}` ended with {process.returncode}")
-        taken = usage.ru_utime + usage.ru_stime
-        return cls(time.perf_counter() - started, taken, usage.ru_maxrss * _UNIT_BYTES, json.loads(printed))
 
 
 def write_people(path: Path, numbers: range) -> Path:
@@ -64,18 +33,18 @@ def write_people(path: Path, numbers: range) -> Path:
     return path
 
 
-def measure(rows: int, runs: int, directory: Path) -> list[Command]:
+def measure(rows: int, runs: int, directory: Path) -> list[EndedProcess]:
     """Return the overlaps of two audiences of so many people. Raises RuntimeError for a wrong number of people."""
     with running_emulator(sink=True) as service:
         environment = {**service, "AUDIENCEKIT_STATE_DIR": str(directory / "state")}
-        created = Command.run("audiences", "create", "Others", environment=environment)
+        created = run_command("audiences", "create", "Others", environment=environment)
         audiences = (service[AUDIENCE], created.document["id"])
         for audience, first in zip(audiences, (0, rows // 2), strict=True):
             tell(f"a sync of {rows:,} people")
             path = write_people(directory / "people.csv", range(first, first + rows))
-            Command.run("sync", str(path), "--audience", audience, "-q", environment=environment)
+            run_command("sync", str(path), "--audience", audience, "-q", environment=environment)
         words = [word for audience in audiences for word in ("--audience", audience)]
-        found = [Command.run("overlap", *words, environment=environment) for _ in range(runs)]
+        found = [run_command("overlap", *words, environment=environment) for _ in range(runs)]
     shared = rows - rows // 2
     for one in found:
         if abs(one.document["in_all"] - shared) > one.document["floor"] // 2:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Final, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 Figures: TypeAlias = dict[str, float]
 
@@ -68,20 +68,48 @@ def run_trial(contestant: Contestant) -> Figures:
     for argument in contestant.arguments:
         _read_ahead(Path(argument))
     cores = None if contestant.cores is None else core_numbers()[: contestant.cores]
+    ended = run_to_end(contestant.name, contestant.command, environment=contestant.environment, cores=cores)
+    told = {**json.loads(ended.printed), "process_seconds": ended.seconds}
+    return {**told, **_speeds(told), "cpu_seconds": ended.processor_seconds, "peak_bytes": ended.peak_bytes}
+
+
+@dataclass(frozen=True, slots=True)
+class EndedProcess:
+    """A process with its start: seconds by the clock and of processor time, bytes at its peak, and its output."""
+
+    seconds: float
+    processor_seconds: float
+    peak_bytes: int
+    printed: bytes
+
+    @property
+    def document(self) -> Any:
+        """The output as JSON."""
+        return json.loads(self.printed)
+
+
+def run_to_end(
+    name: str, command: list[str], *, environment: Mapping[str, str] | None = None, cores: Collection[int] | None = None
+) -> EndedProcess:
+    """Run a command as `start` does. Raises RuntimeError, with its `name`, when it fails."""
     started = time.perf_counter()
-    process = start(contestant.command, environment=contestant.environment, cores=cores)
+    process = start(command, environment=environment, cores=cores)
     assert process.stdout is not None
     with process.stdout:
         printed = process.stdout.read()
     # `wait4` tells of this one child; getrusage(RUSAGE_CHILDREN) knows only the largest of all there ever were.
     _, status, usage = os.wait4(process.pid, 0)
-    process_seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise RuntimeError(f"{contestant.name} ended with {process.returncode}")
-    cpu_seconds, peak_bytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _MAXRSS_UNIT_BYTES
-    told = {**json.loads(printed), "process_seconds": process_seconds}
-    return {**told, **_speeds(told), "cpu_seconds": cpu_seconds, "peak_bytes": peak_bytes}
+        raise RuntimeError(f"{name} ended with {process.returncode}")
+    return EndedProcess(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _MAXRSS_UNIT_BYTES, printed)
+
+
+def run_command(*words: str, environment: Mapping[str, str]) -> EndedProcess:
+    """Run a command of ours with --json. Raises as `run_to_end`."""
+    command = [sys.executable, "-m", "audiencekit", *words, "--json"]
+    return run_to_end(f"`{words[0]}`", command, environment=environment)
 
 
 def _speeds(told: Figures) -> Figures:
