@@ -10,6 +10,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+import pyarrow as pa
+
+T = TypeVar("T")
 
 # Around an address as a person wrote it, the address itself, and how it should be hashed.
 ADDRESSES = (
@@ -168,55 +174,60 @@ FAULTS = (*OF_ADDRESSES, *OF_NUMBERS, *ENCODED, *DIGESTED, *SHOWN, *REFUSED)
 _STEPS = (OF_ADDRESSES, OF_NUMBERS, ENCODED, DIGESTED, SHOWN, REFUSED)
 
 
-def people(copies: int = 1) -> list[dict[str, str]]:
+def people(copies: int = 1) -> pa.Table:
     """The raw list, each person `copies` times with another number behind the name or the digits."""
-    return [
-        {"email": one.left + one.core + one.right, "phone": number.raw, "country": number.country}
-        for one, number in _people(copies)
-    ]
+    numbers = [Number(*number) for number in NUMBERS]
+    columns = {
+        "email": [one.left + one.core + one.right for one in _addresses(copies)],
+        "phone": [number.raw for number in numbers] * copies,
+        "country": [number.country for number in numbers] * copies,
+    }
+    return _table(columns)
 
 
-def _people(copies: int) -> Iterable[tuple[Address, Number]]:
+def _table(columns: Mapping[str, list[str]]) -> pa.Table:
+    return pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
+
+
+@lru_cache(maxsize=1)
+def _addresses(copies: int) -> list[Address]:
+    found = []
     for copy in range(copies):
-        for address, number in zip(ADDRESSES, NUMBERS, strict=True):
-            left, core, right, normalised = address
-            core = NFD if "zo" in core else core
+        for left, written, right, normal in ADDRESSES:
+            core, normalised = NFD if "zo" in written else written, normal
             if copy:
                 core, normalised = (text.replace("@", f"{copy}@") for text in (core, normalised))
-            yield Address(left, core, right, normalised), Number(*number)
+            found.append(Address(left, core, right, normalised))
+    return found
 
 
-def made(faults: Iterable[str], copies: int = 1) -> list[dict[str, str]]:
+def made(faults: Iterable[str], copies: int = 1) -> pa.Table:
     """The digests of the list by a pipeline with these faults."""
     wanted = frozenset(faults)
-
-    def digest(text: str) -> str:
-        data = next((ENCODED[name] for name in ENCODED if name in wanted), str.encode)(text)
-        hashed = next(
-            (DIGESTED[name] for name in DIGESTED if name in wanted), lambda data: hashlib.sha256(data).digest()
-        )
-        return next((SHOWN[name] for name in SHOWN if name in wanted), bytes.hex)(hashed(data))
-
-    rows = []
-    for one, number in _people(copies):
-        address = next((OF_ADDRESSES[name](one) for name in OF_ADDRESSES if name in wanted), one.normalised)
-        e164 = f"+{number.code}{number.national}"
-        written = next((OF_NUMBERS[name](number) for name in OF_NUMBERS if name in wanted), e164)
-        rows.append({"email_sha256": digest(address), "phone_sha256": digest(written)})
+    encode: Callable[[str], bytes] = _of(ENCODED, wanted, str.encode)
+    hashed = _of(DIGESTED, wanted, lambda data: hashlib.sha256(data).digest())
+    show: Callable[[bytes], str] = _of(SHOWN, wanted, bytes.hex)
+    write = _of(OF_ADDRESSES, wanted, lambda one: one.normalised)
+    number = _of(OF_NUMBERS, wanted, lambda one: f"+{one.code}{one.national}")
+    addresses = [show(hashed(encode(write(one)))) for one in _addresses(copies)]
+    numbers = [show(hashed(encode(number(Number(*one))))) for one in NUMBERS] * copies
     for name in REFUSED:
         if name in wanted:
-            rows += [{"email_sha256": digest(REFUSED[name][1]), "phone_sha256": ""}] * copies
-    return rows
+            addresses += [show(hashed(encode(REFUSED[name][1])))] * copies
+            numbers += [""] * copies
+    return _table({"email_sha256": addresses, "phone_sha256": numbers})
 
 
-def refused(faults: Iterable[str], copies: int = 1) -> list[dict[str, str]]:
+def _of(step: Mapping[str, T], wanted: frozenset[str], right: T) -> T:
+    """Return the fault of a step that is wanted, or what is right."""
+    return next((step[name] for name in step if name in wanted), right)
+
+
+def refused(faults: Iterable[str], copies: int = 1) -> pa.Table:
     """The raw rows of the faults of refused values, behind those of the people: as many as of each person."""
-    return [
-        {"email": REFUSED[name][0], "phone": "", "country": ""}
-        for name in REFUSED
-        if name in frozenset(faults)
-        for _ in range(copies)
-    ]
+    wanted = frozenset(faults)
+    cells = [REFUSED[name][0] for name in REFUSED if name in wanted for _ in range(copies)]
+    return _table({"email": cells, "phone": [""] * len(cells), "country": [""] * len(cells)})
 
 
 def random_pairs(count: int, seed: int) -> list[tuple[str, str]]:
