@@ -62,11 +62,13 @@ class _Handler(BaseHTTPRequestHandler):
         expected = self.headers.get("x-goog-if-generation-match")
         with self.storage.turn:
             there = self.storage.objects.get(name, (b"", 0))[1]  # 0: there is none
-            if expected is not None and int(expected) != there:
-                return self._answer(412, _ERROR % b"PreconditionFailed")
-            self.storage.generation += 1
-            self.storage.objects[name] = data, self.storage.generation
-            return self._answer(200, b"", self.storage.generation)
+            if is_met := expected is None or int(expected) == there:
+                self.storage.generation += 1
+                generation = self.storage.generation
+                self.storage.objects[name] = data, generation
+        if is_met:
+            return self._answer(200, b"", generation)
+        return self._answer(412, _ERROR % b"PreconditionFailed")
 
     def do_GET(self) -> None:
         query = parse_qs(urlsplit(self.path).query)

@@ -518,9 +518,10 @@ class StateMirror:
         with contextlib.suppress(InputOutputFailed):
             if self._marked < generation:
                 await self._mark(generation)
-            old = [name for name in await self._objects.names(LISTS) if generation_of(name) <= generation - _KEPT_LISTS]
-            marks = [name for name in await self._objects.names(MARKS) if generation_of(name) < generation]
-            await self._objects.remove([*pieces, *old, *marks])
+            lists, marks = await asyncio.gather(self._objects.names(LISTS), self._objects.names(MARKS))
+            old = [name for name in lists if generation_of(name) <= generation - _KEPT_LISTS]
+            old += [name for name in marks if generation_of(name) < generation]
+            await self._objects.remove([*pieces, *old])
 
     async def _remove_orphans(self, pieces: list[str], lists: list[str]) -> None:
         """Remove the objects of changes that were cut short. A failure leaves them."""
