@@ -27,9 +27,11 @@ from typing import Any
 from tests.moments import PATIENCE_SECONDS
 from tests.same_runs.corpus import RUNS, Step, steps_of
 
-# Facts of one run alone: its id, its times, and the random parts of the memory of erased people.
+# Facts of one run alone: its id, its times, the random parts of the memory of erased people, and the signature under
+# a receipt.
 _OF_THE_RUN = re.compile(
     r"(forget-)?\d{8}-\d{6}-[0-9a-f]{6,8}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"
+    r"|receipt [\w+/]{43}=|audiencekit/state [\w+/]+=*"
     r"|\"pace\": \{[^}]*\}|/\S*/(?=[\w.-]+)|in \d+(\.\d+)? s|\"(identity|digest)\": \"[0-9a-f]{32}\""
 )
 # Sentences for people, in a report and in the manifest of a prepared list.
