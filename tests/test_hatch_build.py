@@ -85,9 +85,7 @@ def test_without_a_compiler_the_wheel_is_made(
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="there is no Rust compiler")
-def test_nothing_planted_runs(
-    hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_planted_runs(hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any user can put a configuration of cargo, or a toolchain for rustup, into a shared temporary folder.
 
     That two folders give the same bytes is shown by `.ci/wheel`.

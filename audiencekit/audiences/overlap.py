@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, Literal, Unpack
 
@@ -69,8 +70,8 @@ def overlap(
     is found in another list that has any identifier of the person. The keywords are about all lists. Counts are floored
     where an audience takes part, and with `share` (see `Overlap`). Raises UsageError for fewer than two or more than
     eight lists and audiences, SourceRefused and MappingRefused for a list that cannot be read, PlanRefused for a
-    list of which no person was, and for an audience that is not under sync, SnapshotRefused for a snapshot that cannot
-    be trusted.
+    list of which no person was read, for two without a kind in common, and for an audience that is not under sync,
+    SnapshotRefused for a snapshot that cannot be trusted.
     """
     settings, progress = settings or load_settings(), progress_or_default(progress)
     lists, names = list(map(items_of, sources)), [audiences] if isinstance(audiences, str) else list(audiences)
@@ -84,7 +85,24 @@ def overlap(
         compared = [_add_list(people, items, terms, progress) for items in lists]
         compared += [_add_audience(people, one, settings, progress, now) for one in _ids(names, settings)]
         counts = people.count()
+    _refuse_apart([one.name for one in compared], counts)
     return _result(compared, counts, is_floored=share or bool(names))
+
+
+def _refuse_apart(names: Sequence[str], counts: Sequence[ListCounts]) -> None:
+    """Raise PlanRefused for two lists without a kind in common: that no one is in both was not found out."""
+    kinds = [{kind for kind in one.by_kind if one.people(kind)} for one in counts]
+    for (name, own), (other_name, others) in combinations(zip(names, kinds, strict=True), 2):
+        if own and others and not own & others:
+            raise PlanRefused(
+                f"{name} has {_listed(own)} alone, and {other_name} {_listed(others)}: whether anyone is in both cannot"
+                " be seen",
+                hint="give lists with a kind of identifier that all of them have",
+            )
+
+
+def _listed(kinds: Collection[Kind]) -> str:
+    return " and ".join(sorted(kind.value for kind in kinds))
 
 
 def _check(lists: Sequence[Sequence[Item]], audiences: Sequence[str], keywords: Any) -> None:
@@ -126,7 +144,10 @@ def _add_list(people: PeopleOfLists, items: Sequence[Item], terms: PlanTerms, pr
             is_any = is_any or batch[0] > 0
         if not is_any and planned.refusals:  # that no person of it is elsewhere would be no finding
             refusal = planned.refusals[0]
-            raise PlanRefused(f"{name}: no person was read: {refusal}", hint=refusal.hint)
+            hint = (
+                f"{refusal.hint}; if only some of the lists are hashed, give the directory that `prepare` makes of each"
+            )
+            raise PlanRefused(f"{name}: no person was read: {refusal}", hint=hint)
         return _Compared(name, "list", tuple(_notes_on(planned)))
 
 

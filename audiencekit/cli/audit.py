@@ -154,16 +154,24 @@ def print_record(since: str | None, until: str | None, form: str) -> None:
     of the reports. The parts that no log can say are named, to be filled in.
     """
     from audiencekit.audit.record import make_record
+    from audiencekit.records.plan_times import format_time
 
     log, now = _log(), datetime.now(UTC)
+    begin = None if since is None else moment_of(since, "--since", now)
+    end = None if until is None else moment_of(until, "--until", now)
+    if begin is not None and begin >= min(filter(None, (end, format_time(now)))):
+        raise UsageError(
+            "the period of the record has not begun, or ends before it begins",
+            hint="give a `--since` that is before now and before `--until`; 2d is two days ago",
+        )
     found = _verified(log, ())
     if found.fault:
         raise Refused(f"the log is not as it was written: {found.fault}", hint="`audiencekit audit verify` says more")
     kept = command_settings().retention
     record = make_record(
         log.entries(),
-        since=None if since is None else moment_of(since, "--since", now),
-        until=None if until is None else moment_of(until, "--until", now),
+        since=begin,
+        until=end,
         begins_after=found.after,
         retention="runs until they are purged"
         if kept is None

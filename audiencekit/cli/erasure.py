@@ -391,8 +391,8 @@ def verify(sources: tuple[str, ...], as_json: bool) -> None:
     """Prove that no erased person is left in any file.
 
     It looks in all files of the state directory, and in each SOURCE. These are snapshots of audiences under sync and
-    kept spools; a SOURCE is a prepared directory, or any list. The exit code is 3 when anyone is found, a file cannot
-    be read, an erasure is not finished, or the memory is not the last.
+    kept spools; a SOURCE is a prepared directory, or any list. The exit code is 3 when anyone is found, a file or a
+    value cannot be read, an erasure is not finished, the memory is not the last, or no one was erased here.
     """
     from audiencekit.audiences.erasure.verification import verify_erasures
 
@@ -415,6 +415,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
         *(f"  {erasure_id}: its receipt is not as it was signed" for erasure_id in erasures["changed"]),
         *map(_line, found["files"]),
     ]
+    if memory["state"] == "none":
+        lines.append("no one was erased in this state directory, so there is no one to look for")
     if found["verified"]:
         return [*lines, "verified: people who were erased stand in none of these files"]
     return [*lines, "not verified"]

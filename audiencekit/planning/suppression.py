@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.errors import MappingRefused, PlanRefused
+from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options, about_lists
@@ -97,6 +97,34 @@ def warnings_of(lists: tuple[ReadList, ...]) -> tuple[Loss, ...]:
     """Return the warnings of the sources, each with the name of its source."""
     named = ((f"suppression source {one.name}", warning) for one in lists for warning in one.warnings)
     return tuple(replace(warning, message=f"{name}: {warning.message}") for name, warning in named)
+
+
+def unmatched(lists: tuple[ReadList, ...], kinds: Collection[str]) -> tuple[list[Refused], tuple[Loss, ...]]:
+    """Return refusals and warnings for sources that have none of the `kinds` of which the list has values.
+
+    They can keep no one out. Where none of the sources can, the list is refused.
+    """
+    apart = [one for one in lists if not set(one.columns) & set(kinds)] if kinds else []
+    if apart and len(apart) == len(lists):
+        names = " and ".join(one.name for one in apart)
+        of_lists = " and ".join(sorted({kind for one in apart for kind in one.columns}))
+        message = (
+            f"no one can be kept out by suppression source {names}: it has {of_lists} alone, and the list has only"
+            f" {' and '.join(sorted(kinds))}: nothing was sent"
+        )
+        return [PlanRefused(message, hint="give a source with a kind that the list has, or leave it out")], ()
+    return [], tuple(
+        Loss(
+            code="no_common_kind",
+            column=None,
+            count=one.rows,
+            share=1.0,
+            message=f"suppression source {one.name}: the list has no values of {' and '.join(one.columns)}, so that"
+            " it keeps no one out",
+            remedy="give a source with a kind that the list has, or leave it out",
+        )
+        for one in apart
+    )
 
 
 def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:

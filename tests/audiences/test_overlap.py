@@ -118,6 +118,13 @@ def test_a_list_of_which_no_person_was_read_is_refused(tmp_path: Path, settings:
         overlap(good, bad, settings=settings)
 
 
+def test_lists_without_a_common_kind_are_refused(tmp_path: Path, settings: Settings) -> None:
+    """The same people may be in both."""
+    numbers = _write(tmp_path / "numbers.csv", ["phone", "+493012345678", "+493012345679"])
+    with pytest.raises(PlanRefused, match=r"numbers\.csv has phone_number alone, and list\.csv email"):
+        overlap(numbers, _write(tmp_path / "list.csv", _emails(range(3))), settings=settings)
+
+
 def test_counts_are_floored_to_be_shared(tmp_path: Path, settings: Settings) -> None:
     """Of two lists of the owner on demand only; nothing of the exact counts is left in the result."""
     lists = [_write(tmp_path / f"{start}.csv", _emails(range(start, start + 33))) for start in (0, 4)]

@@ -245,6 +245,9 @@ def test_the_record_of_a_period_is_printed(run: Run, service: Service, files: Pa
     assert "### Spring sale" in run("audit", "record").stdout
     assert len(run("audit", "record", "--format", "csv").stdout.splitlines()) == 3
     assert json.loads(run("audit", "record", "--until", "1h", "--format", "json").stdout)["activities"] == []
+    for period in (("--since", "1h", "--until", "2h"), ("--since", "2099-01-01")):
+        empty = run("audit", "record", *period)  # would say that no one was put into an audience
+        assert (empty.returncode, "the period of the record" in empty.stderr) == (2, True)
     refused = run("upload", "one.csv", *who, **service.env, AUDIENCEKIT_REQUIRE="purpose")
     assert (refused.returncode, "give --purpose" in refused.stderr.replace("`", "")) == (2, True)
     log = files / "state/audit.log"

@@ -36,6 +36,18 @@ def test_several_sources_add_up(tmp_path: Path, source: Path) -> None:
     ]
 
 
+def test_a_source_without_a_common_kind_can_keep_no_one_out(tmp_path: Path) -> None:
+    """The list is refused where none of the sources can; else a warning says which."""
+    source = write(tmp_path / "list.csv", "email,phone", "ada@example.com,030 123456", "bob@example.com,030 123457")
+    numbers = write(tmp_path / "numbers.csv", "phone", "+493012345678")
+    plan = checked(tmp_path, source, suppress=numbers, max_rejected_share=1)
+    assert any("numbers.csv: it has phone_number alone" in str(refusal) for refusal in plan.refusals)
+    addresses = write(tmp_path / "addresses.csv", "email", "ada@example.com")
+    plan = checked(tmp_path, source, suppress=[numbers, addresses])
+    assert (plan.verdict, plan.rows.suppressed) == ("ready_with_warnings", 1)
+    assert [warning.code for warning in plan.warnings if "numbers.csv" in warning.message] == ["no_common_kind"]
+
+
 def test_a_hashed_list_is_held_against_a_list_in_the_clear(tmp_path: Path) -> None:
     """Whichever way the phone numbers and device ids were written before they were hashed."""
     device = "AEBE52E7-03EE-455A-B3C4-E57283966239"

@@ -16,12 +16,14 @@ import numpy as np
 from audiencekit.audiences.erasure.receipt import ErasureStore
 from audiencekit.audiences.sync.run import settle_previous_run
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SnapshotRefused
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import check
 from audiencekit.records.batches import IS_DELETE
 from audiencekit.records.chunks import RecordChunk, from_chunk
 from audiencekit.records.record_bits import Bools
+from audiencekit.reporting.report import Plan
 from audiencekit.reporting.sealed_rejections import sealed_files
 from audiencekit.runs.purge import SEALED_REJECTIONS, leftovers, name_of
 from audiencekit.runs.start import KEPT
@@ -38,7 +40,12 @@ from audiencekit.state.spool import KeptSpool
 #
 # The memory of erased people says who they are, the receipts say whether every erasure is finished.
 
-_SOUND: Final = ("sound", "none")
+_SOUND: Final = "sound"
+# Of values that no audience can have.
+_NAMES_NO_ONE: Final = frozenset(
+    {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.NO_IDENTIFIER}
+    | {Reason.SPECIAL_USE_DOMAIN, Reason.NOT_POSSIBLE}
+)
 SOURCE: Final = "source"
 _OWNER_ALONE: Final = (
     "only the owner of its key can open it; it goes after 30 days, or with `audiencekit purge --older-than 1h`"
@@ -67,12 +74,12 @@ def verify_erasures(settings: Settings, sources: Sequence[str] = ()) -> dict[str
     Return a JSON document: `verified`, `memory` (as `forgotten show --json`), `erasures` (`complete`, how many, and
     `unfinished` and `changed`, their ids), `files` (each with the fields of VerifiedFile). It is verified when the
     memory is the last, every erasure is finished, every receipt is as it was signed, every file was read, and no file
-    holds an erased person. Deletes may name them.
+    holds an erased person. Deletes may name them. Where no one was erased, nothing is verified.
     """
     memory = describe_memory(settings.state_dir, settings.key)
     summaries = ErasureStore(settings.state_dir).summaries()
     unfinished = [str(one["run_id"]) for one in summaries if one["state"] != "complete"]
-    is_sound = memory["state"] in _SOUND
+    is_sound = memory["state"] == _SOUND
     changed = list(_changed_receipts(settings))
     files = list(_look(settings, sources)) if is_sound else []
     return {
@@ -128,13 +135,31 @@ def _added(records: HashedRecords) -> Bools:
 
 
 def _in_source(source: str, settings: Settings) -> VerifiedFile:
-    """Return the result of a `check`: the records that an upload of the source would leave out."""
+    """Return the result of a `check`: the records that an upload of the source would leave out.
+
+    A row in which nothing was looked for, since its values were rejected or no column of identifiers is known, may be
+    that of an erased person: such a source was not read.
+    """
     try:
-        rows = check(source, settings=settings, shared_values="keep").rows
+        plan = check(source, settings=settings, shared_values="keep", phone_validity="possible")
     except AudiencekitError as error:
         return VerifiedFile(kind=SOURCE, name=source, why=_words(error))
+    rows = plan.rows
+    if not rows.suppressed and (unread := _unread(plan)):
+        return VerifiedFile(kind=SOURCE, name=source, why=unread)
     why = "uploads leave them out; prepare a prepared directory again" if rows.suppressed else ""
     return VerifiedFile(kind=SOURCE, name=source, records=rows.read, erased=rows.suppressed, why=why)
+
+
+def _unread(plan: Plan) -> str:
+    """Return why an erased person may be in the list all the same; empty when all values were looked for."""
+    lost = {reason: count for reason, count in plan.rejections.items() if reason not in _NAMES_NO_ONE}
+    if lost:
+        counts = ", ".join(f"{count:,} {reason}" for reason, count in sorted(lost.items()))
+        return f"values could not be read ({counts}): `audiencekit check` says where and what to do"
+    if not any(counts["valid"] for counts in plan.identifiers.values()):
+        return "no column with values of identifiers was recognised in it: `audiencekit check` says more"
+    return ""
 
 
 def _words(error: AudiencekitError) -> str:

@@ -30,6 +30,7 @@ from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.state.keys import find_state_key
 from tests.audiences.members import members_of
+from tests.cases import each_case
 from tests.runs.begun import EndsAfter
 
 # --- Whether an erased person still stands in a file; those that a kill leaves are in tests/crashes ---
@@ -61,9 +62,39 @@ async def _verify(settings: Settings, *sources: Path) -> dict[str, Any]:
     return await asyncio.to_thread(verify_erasures, settings, [str(path) for path in sources])
 
 
-async def test_nothing_was_erased(settings: Settings) -> None:
-    found = await _verify(settings)
-    assert (found["verified"], found["memory"]["state"], found["files"]) == (True, "none", [])
+async def test_where_no_one_was_erased_nothing_is_proved(settings: Settings, source: Path) -> None:
+    """The name of the state directory may be mistyped."""
+    found = await _verify(settings, source)
+    assert (found["verified"], found["memory"]["state"], found["files"]) == (False, "none", [])
+
+
+@each_case(
+    "cells",
+    [
+        ["email", *(hashlib.sha256(person.encode()).hexdigest() for person in PEOPLE)],
+        ["email", "other@example.org", hashlib.sha256(PEOPLE[1].encode()).hexdigest()],
+        ["email,phone", "other@example.org,030 123456"],
+        ["name,city", "Ada,Rome"],
+        ["email"],
+    ],
+)
+async def test_values_that_were_not_looked_for_prove_nothing(
+    settings: Settings, tmp_path: Path, cells: list[str]
+) -> None:
+    """Digests, numbers without a country; no column, and no row."""
+    _import(settings, PEOPLE[1])
+    (tmp_path / "list.csv").write_text("".join(f"{line}\n" for line in cells))
+    found = await _verify(settings, tmp_path / "list.csv")
+    assert (found["verified"], _files(found)) == (False, [("source", None, None)])
+    assert found["files"][0]["why"]
+
+
+async def test_cells_that_name_no_one_are_read(settings: Settings, tmp_path: Path) -> None:
+    """Blanks, placeholders, and an address that receives no mail."""
+    _import(settings, PEOPLE[1])
+    (tmp_path / "list.csv").write_text("email,phone\nother@example.org,\nn/a,n/a\na@shop.test,+49301234567\n")
+    found = await _verify(settings, tmp_path / "list.csv")
+    assert (found["verified"], _files(found)) == (True, [("source", 3, 0)])
 
 
 async def test_a_snapshot_that_an_import_has_met(emulator: Emulator, settings: Settings, source: Path) -> None:
