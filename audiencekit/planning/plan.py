@@ -24,7 +24,7 @@ from audiencekit.planning.options import Options
 from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.planning.reading import BatchResults, Origin, ReadSource
 from audiencekit.planning.shared_values import SharedOutcome
-from audiencekit.planning.suppression import ReadList, warnings_of
+from audiencekit.planning.suppression import ReadList, unmatched, warnings_of
 from audiencekit.profile import Profile
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.records.chunks import PREPARED_FORMAT
@@ -125,7 +125,8 @@ class PlannedRun(PlannedRequests):
     def warnings(self) -> tuple[Loss, ...]:
         """Losses that the owner of the source would want to hear of, the most values first."""
         losses = self.lost_kinds + find_losses(self.tally, self.mapping)
-        return self.source.warnings + warnings_of(self.suppression) + losses
+        _, apart = unmatched(self.suppression, self.tally, self.mapping, self.requests)
+        return self.source.warnings + warnings_of(self.suppression) + apart + losses
 
     @property
     def plan_notes(self) -> tuple[str, ...]:

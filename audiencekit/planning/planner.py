@@ -39,7 +39,7 @@ from audiencekit.records.losses import find_losses
 from audiencekit.records.plan_times import PlanTimes
 from audiencekit.records.refusal_bounds import judge
 from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.report import Plan, identifier_counts
+from audiencekit.reporting.report import Plan
 from audiencekit.reporting.sealed_rejections import Sealing
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.selection import Selection
@@ -230,10 +230,9 @@ def assemble(
         selection = choose(gathered, selection)
     layout, requests = gathered.plan(selection)
     changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
-    valid = {kind for kind, counts in identifier_counts(gathered.tally, source.mapping).items() if counts["valid"]}
-    is_adding = any(request.updates for request in requests)
-    apart, unmatched_warnings = unmatched(lists, valid) if is_adding else ([], ())
-    warnings = source.warnings + warnings_of(lists) + unmatched_warnings + find_losses(gathered.tally, source.mapping)
+    apart, unmatched_warnings = unmatched(lists, gathered.tally, source.mapping, requests)
+    warnings = source.warnings + warnings_of(lists) + unmatched_warnings
+    warnings += find_losses(gathered.tally, source.mapping)
     refusals = [
         *ignored_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),

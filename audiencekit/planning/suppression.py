@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.personal import HashedRecords, guarded
@@ -21,7 +22,9 @@ from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.records.losses import Loss
 from audiencekit.records.record_bits import Indices
 from audiencekit.records.records import UPDATE, prepare_batch
+from audiencekit.records.tally import Tally
 from audiencekit.reporting.progress import Progress, ReadingProgress
+from audiencekit.reporting.report import identifier_counts
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.shared_values import SharedValues
 from audiencekit.selection.tag_arrays import OrderedTags
@@ -99,12 +102,17 @@ def warnings_of(lists: tuple[ReadList, ...]) -> tuple[Loss, ...]:
     return tuple(replace(warning, message=f"{name}: {warning.message}") for name, warning in named)
 
 
-def unmatched(lists: tuple[ReadList, ...], kinds: Collection[str]) -> tuple[list[Refused], tuple[Loss, ...]]:
-    """Return refusals and warnings for sources that have none of the `kinds` of which the list has values.
+def unmatched(
+    lists: tuple[ReadList, ...], tally: Tally, mapping: ColumnMapping, requests: Iterable[PlannedRequest]
+) -> tuple[list[Refused], tuple[Loss, ...]]:
+    """Return refusals and warnings for sources without a kind of which the list has values: they keep no one out.
 
-    They can keep no one out. Where none of the sources can, the list is refused.
+    Where none of the sources can keep anyone out, the list is refused. One that only takes people out needs none.
     """
-    apart = [one for one in lists if not set(one.columns) & set(kinds)] if kinds else []
+    kinds = {kind for kind, counts in identifier_counts(tally, mapping).items() if counts["valid"]}
+    if not kinds or not any(request.updates for request in requests):
+        return [], ()
+    apart = [one for one in lists if not set(one.columns) & kinds]
     if apart and len(apart) == len(lists):
         names = " and ".join(one.name for one in apart)
         of_lists = " and ".join(sorted({kind for one in apart for kind in one.columns}))
