@@ -154,6 +154,26 @@ def test_a_job_that_runs_again_changes_nothing(spark: Any, tmp_path: Path) -> No
     assert sum(pq.read_table(path).num_rows for path in (place / "outcomes").glob("*.parquet")) == 0
 
 
+def test_the_manifest_is_of_the_rows_that_were_written(spark: Any, tmp_path: Path) -> None:
+    """A table that others change is read once, so that no rows are named that were not prepared."""
+    reads = tmp_path / "reads"
+
+    def step(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            with open(reads, "a", encoding="ascii") as file:
+                file.write("x")
+                rows = [f"read{file.tell()}.{number}@example.com" for number in range(batch.num_rows)]
+            yield pa.record_batch({"email": rows})
+
+    changing = spark.range(30).coalesce(1).mapInArrow(step, "email STRING")
+    prepare(changing, columns={"email": "email"}).write(str(tmp_path / "place"))
+    assert reads.read_text("ascii") == "x"
+    first = spark.createDataFrame([(f"read1.{number}@example.com",) for number in range(30)], "email STRING")
+    prepare(first, columns={"email": "email"}).write(str(tmp_path / "place"))
+    with pytest.raises(UsageError, match="another list"):
+        prepare(changing, columns={"email": "email"}).write(str(tmp_path / "place"))
+
+
 def test_a_list_that_must_not_be_sent_has_rejections_alone(spark: Any, tmp_path: Path) -> None:
     """As on one machine: no records that could be sent, and no manifest."""
     frame = spark.createDataFrame([(f"no address {n}",) for n in range(20)], "email STRING")
