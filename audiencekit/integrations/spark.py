@@ -88,7 +88,7 @@ class PreparedFrame:
             counts = there.write_outcomes(self.outcomes)
             tally = self._know(counts.tally)
             self.require_sound()
-            parts = there.write_records()
+            parts = there.write_records(self.outcomes)
         finally:
             there.clear_outcomes()
         fingerprint = self._fingerprint(tally.rows_read, counts.digest_sum)  # of the rows that were written, no others

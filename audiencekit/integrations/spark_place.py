@@ -84,16 +84,16 @@ class SparkPlace:
     def write_outcomes(self, outcomes: DataFrame) -> Counts:
         """Run the one job that prepares all rows, write the rejections, and return the counts of the rows written."""
         outcomes.write.mode("overwrite").parquet(self._at(OUTCOMES))
-        written = self.session.read.parquet(self._at(OUTCOMES))
+        written = self._written(outcomes)
         rejections_of(written).write.mode("overwrite").csv(self._at(REJECTIONS), header=True)
         return counts_of(written)
 
-    def write_records(self) -> list[NamedPart]:
-        """Write the records among the outcomes, and return the parts that they are in.
+    def write_records(self, outcomes: DataFrame) -> list[NamedPart]:
+        """Write the records among the `outcomes` that were written, and return the parts that they are in.
 
         Each has the mark of the manifest, without which no part of them is a source.
         """
-        records = records_of(self.session.read.parquet(self._at(OUTCOMES)))
+        records = records_of(self._written(outcomes))
         others = [name for name in records.columns if name != ROW]
         marked = records.select(records[ROW].alias(ROW, metadata={"format": SPARK_FORMAT}), *others)
         writer = marked.write.option("maxRecordsPerFile", PART_ROWS).mode("overwrite")
@@ -111,6 +111,10 @@ class SparkPlace:
         named = [part.to_json() for part in sorted(parts, key=lambda part: part.name)]
         text = json.dumps({"format": SPARK_FORMAT, **content, "parts": named})
         self._frame([(text,)], "value STRING").coalesce(1).write.mode("overwrite").text(self._at(MANIFEST))
+
+    def _written(self, outcomes: DataFrame) -> DataFrame:
+        """The outcomes as they were written. Their schema is known, so that no job looks for it."""
+        return self.session.read.schema(outcomes.schema).parquet(self._at(OUTCOMES))
 
     def _at(self, name: str) -> str:
         return f"{self.address}/{name}"
