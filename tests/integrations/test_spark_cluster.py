@@ -78,17 +78,17 @@ class Cluster:
     here: Path
     port: int = field(default_factory=free_port)
     workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
     logs: list[Path] = field(default_factory=list)
 
     @property
     def address(self) -> str:
         return f"spark://127.0.0.1:{self.port}"
 
-    def start_master(self) -> subprocess.Popen[bytes]:
-        """A master that listens."""
+    def start_master(self) -> None:
+        """Start the master, and wait until it listens."""
         master = self._start(MASTER, "127.0.0.1", "--port", str(self.port))
         wait_for_port(self.port, master, self.logs[-1])
-        return master
 
     def start_worker(self, host: str) -> None:
         """A worker of one core; it tells the master by itself."""
@@ -114,9 +114,11 @@ class Cluster:
         command = [self.home / "bin/spark-class", program, "--host", host, "--webui-port", "0", *given]
         self.logs.append(self.here / f"log-{len(self.logs)}-{program.rpartition('.')[2]}")
         with self.logs[-1].open("wb") as log:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 command, cwd=self.here, env=environment, stdout=log, stderr=log, start_new_session=True
             )
+        self.started.append(process)
+        return process
 
 
 def _numbers(directory: str) -> list[str]:
@@ -137,13 +139,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if not Path("/proc/self/stat").exists():
         pytest.skip("the executors are found by /proc, and a second host by 127.0.0.2: both are of Linux")
     cluster = Cluster(spark_home(), tmp_path_factory.mktemp("cluster"))
-    master = cluster.start_master()
     try:
+        cluster.start_master()
         for host in HOSTS:
             cluster.start_worker(host)
         yield cluster
     finally:
-        for process in (*cluster.workers.values(), master):
+        for process in reversed(cluster.started):
             process.terminate()
             process.wait()
 
