@@ -152,7 +152,8 @@ def _timed_outcomes(frame: Any, inside: Any, core: Any) -> Any:
         inside.add(spent.seconds - waited.seconds)
         core.add(prepared.seconds)
 
-    return spark._chosen(frame, range(len(frame.columns))).mapInArrow(step, schema)
+    source = spark._chosen(frame, range(len(frame.columns)))
+    return source.selectExpr(spark._digest_of(source), "*").mapInArrow(step, schema)
 
 
 if __name__ == "__main__":

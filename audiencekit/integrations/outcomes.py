@@ -30,7 +30,8 @@ from audiencekit.sources.arrow import TypedColumns, gathered_columns, is_list, u
 from audiencekit.sources.unreadable_rows import Faults
 
 REJECTION_FIELDS: Final = ("column", "reason")
-TALLY: Final = "tally"
+TALLY, DIGEST_SUM = "tally", "digest_sum"
+COUNT_FIELDS: Final = (TALLY, DIGEST_SUM)
 _KINDS: Final = frozenset(Kind)
 _BYTES: Final = pa.binary()  # engines know no bytes of a fixed number
 
@@ -40,7 +41,7 @@ class PartitionWork:
     """How the rows of one partition become outcomes. It is shipped to where they are, and holds no row.
 
     A batch has the columns of `used_positions(mapping)`, in that order, and before them, when `names_rows`, the number
-    of each row.
+    of each row, and first, when `has_digests`, a digest of each row as int64.
     """
 
     mapping: ColumnMapping
@@ -48,19 +49,21 @@ class PartitionWork:
     rules: Rules
     operation_type: str
     names_rows: bool
+    has_digests: bool = False
 
     @property
     def schema(self) -> Any:
-        """The schema of outcomes: the prepared format with the mapped kinds, then `column`, `reason` and `tally`.
+        """The schema of outcomes: the prepared format with the mapped kinds, then REJECTION_FIELDS and COUNT_FIELDS.
 
         Hashes are bytes. A kind of which no row can have several values is no list. A record has no reason, a rejection
-        has no operation and no identifier. The last row of a partition has its counts alone, and is row 0.
+        has no operation and no identifier. The last row of a partition has its counts alone, and is row 0: the tally,
+        and the sum of the digests in digits.
         """
         kinds = [kind for kind in Kind if any(column.kind is kind for column in self.mapping.columns)]
         return pa.schema(
             [pa.field(ROW, pa.int64()), pa.field(OPERATION, pa.string())]
             + [pa.field(kind.value, self._type_of(kind)) for kind in kinds]
-            + [pa.field(name, pa.string()) for name in (*REJECTION_FIELDS, TALLY)]
+            + [pa.field(name, pa.string()) for name in (*REJECTION_FIELDS, *COUNT_FIELDS)]
         )
 
     def _type_of(self, kind: Kind) -> Any:
@@ -74,12 +77,13 @@ class PartitionWork:
 
         The counts are data, and no side effect: a task that ran twice leaves neither records nor counts twice.
         """
-        tally, schema = Tally(), self.schema
+        tally, digests, schema = Tally(), _DigestSum(), self.schema
         pieces = chain.from_iterable(map(_pieces, map(RawColumns, batches)))
-        for batch in self._texts(gathered_columns(pieces, most_rows=CLUSTER_BATCH_ROWS), before):
+        gathered = gathered_columns(pieces, most_rows=CLUSTER_BATCH_ROWS)
+        for batch in self._texts(map(digests.without, gathered) if self.has_digests else gathered, before):
             yield from (part.unwrap() for part in self._outcomes_of(batch, schema, tally))
-        counts = pa.record_batch({ROW: pa.array([0], pa.int64()), TALLY: pa.array([write_tally(tally)])})
-        yield _filled_up(counts, schema)
+        counts = {ROW: pa.array([0], pa.int64()), TALLY: [write_tally(tally)], DIGEST_SUM: [str(digests.total)]}
+        yield _filled_up(pa.record_batch(counts), schema)
 
     def _texts(self, batches: Iterable[RawColumns], before: int) -> Iterator[TextBatch]:
         faults = Faults()
@@ -113,6 +117,22 @@ class PartitionWork:
         tally.add(prepared.tally)
         parts = (_told(prepared.records.unwrap(), schema), _filled_up(prepared.rejections, schema))
         return [HashedRecords(part) for part in parts if part.num_rows]
+
+
+@dataclass(slots=True)
+class _DigestSum:
+    """The sum of the digests of rows, which is the same in any order of them."""
+
+    total: int = 0
+
+    @guarded
+    def without(self, batch: RawColumns) -> RawColumns:
+        """The batch without its first column, whose digests are added."""
+        whole = batch.unwrap()
+        digests = whole.column(0).to_numpy()
+        # The sum of all would not fit into 64 bits, those of their halves do.
+        self.total += (int((digests >> 32).sum()) << 32) + int((digests & 0xFFFF_FFFF).sum())
+        return RawColumns(whole.select(range(1, whole.num_columns)))
 
 
 def _pieces(batch: RawColumns) -> Iterator[RawColumns]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from audiencekit import __version__
-from audiencekit.errors import MappingRefused, PlanRefused, Refused, SourceRefused, UsageError
+from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.integrations.spark_place import SparkPlace, counts_of, records_of, rejections_of
@@ -76,9 +76,8 @@ class PreparedFrame:
         be sent: only its rejections are written. A place whose job was killed is written anew.
         """
         there = SparkPlace(self._source.sparkSession, place.rstrip("/"))
-        fingerprint = self._fingerprint()
         if (manifest := there.manifest()) is not None:
-            if manifest.get("fingerprint") != fingerprint:
+            if manifest.get("fingerprint") != self._fingerprint(*self._rows_now()):
                 raise UsageError(
                     "the place holds the records of another list, or of other options, rules or versions",
                     hint="give each list a place, for example one with the date in its name",
@@ -86,16 +85,13 @@ class PreparedFrame:
             self._know(read_tally(manifest["tally"]))
             return self.report()
         try:
-            tally = self._know(there.write_outcomes(self.outcomes))
-            if tally.rows_read != fingerprint["rows"]:
-                raise SourceRefused(
-                    f"the frame changed: it had {fingerprint['rows']:,} rows, and then {tally.rows_read:,}",
-                    hint="read a fixed version of the table, and run the job again",
-                )
+            counts = there.write_outcomes(self.outcomes)
+            tally = self._know(counts.tally)
             self.require_sound()
-            parts = there.write_records()
+            parts = there.write_records(self.outcomes)
         finally:
             there.clear_outcomes()
+        fingerprint = self._fingerprint(tally.rows_read, counts.digest_sum)  # of the rows that were written, no others
         there.write_manifest(parts, {"fingerprint": fingerprint, "tally": write_tally(tally)})
         return self.report()
 
@@ -120,19 +116,22 @@ class PreparedFrame:
             raise refusals[0]
 
     def _tally(self) -> Tally:
-        return self._known[0] if self._known else self._know(counts_of(self.outcomes))
+        return self._known[0] if self._known else self._know(counts_of(self.outcomes).tally)
 
     def _know(self, tally: Tally) -> Tally:
         self._known[:] = [tally]
         return tally
 
-    def _fingerprint(self) -> dict[str, Any]:
-        """A digest of the rows, in any order, and of the options: equal for equal lists and options."""
-        names = ", ".join(self._source.columns)  # ours: c0, c1
-        total = f"sum(cast(xxhash64({names}) AS decimal(20, 0)))"
+    def _rows_now(self) -> tuple[int, int]:
+        """How many rows the frame has, and the sum of their digests. Runs a job, which prepares none of them."""
+        total = f"sum(cast({_digest_of(self._source)} AS decimal(20, 0)))"
         (row,) = self._source.selectExpr("count(1) AS rows", f"{total} AS sum").collect()
+        return row["rows"], int(row["sum"] or 0)
+
+    def _fingerprint(self, rows: int, digest_sum: int) -> dict[str, Any]:
+        """A digest of rows, in any order, and of the options: equal for equal lists and options."""
         given = hashlib.sha256(self._given.encode("utf-8", "surrogatepass")).hexdigest()
-        return {"rows": row["rows"], "sum": str(row["sum"]), "options": given}
+        return {"rows": rows, "sum": str(digest_sum), "options": given}
 
     def _refusals(self, tally: Tally) -> list[Refused]:
         faulty = tally.reasons[Reason.ENCODING] + tally.reasons[Reason.TOO_LARGE]
@@ -170,12 +169,13 @@ def prepare(
         rules=options.rules,
         operation_type=options.operation_type,
         names_rows=row_column is not None,
+        has_digests=True,
     )
     places = used_positions(mapping)
     if row_column is not None:
         places = [_row_place(names, types, row_column), *places]
     source = _chosen(frame, places)
-    outcomes = source.mapInArrow(_to_run(work), _schema_of(work))
+    outcomes = source.selectExpr(_digest_of(source), "*").mapInArrow(_to_run(work), _schema_of(work))
     return PreparedFrame(
         outcomes=outcomes,
         records=records_of(outcomes),
@@ -246,6 +246,11 @@ def _row_place(names: tuple[str, ...], types: Sequence[Any], row_column: str) ->
     if not pt.is_integer(types[place]):
         raise MappingRefused("the column of row numbers holds no whole numbers", hint="leave row_column out")
     return place
+
+
+def _digest_of(source: DataFrame) -> str:
+    """The expression of a digest of each row of `_chosen`."""
+    return f"xxhash64({', '.join(source.columns)})"
 
 
 def _chosen(frame: DataFrame, places: Iterable[int]) -> DataFrame:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from audiencekit.errors import SourceRefused
-from audiencekit.integrations.outcomes import REJECTION_FIELDS, TALLY
+from audiencekit.integrations.outcomes import COUNT_FIELDS, DIGEST_SUM, REJECTION_FIELDS, TALLY
 from audiencekit.integrations.tallies import read_tally
 from audiencekit.records.batches import ROW
 from audiencekit.records.tally import Tally
@@ -27,7 +27,7 @@ _MISSING: Final = "PATH_NOT_FOUND"  # as Spark names the error
 
 def records_of(outcomes: DataFrame) -> DataFrame:
     """The records, in the prepared format."""
-    return outcomes.where(f"reason IS NULL AND {TALLY} IS NULL").drop(*REJECTION_FIELDS, TALLY)
+    return outcomes.where(f"reason IS NULL AND {TALLY} IS NULL").drop(*REJECTION_FIELDS, *COUNT_FIELDS)
 
 
 def rejections_of(outcomes: DataFrame) -> DataFrame:
@@ -35,12 +35,21 @@ def rejections_of(outcomes: DataFrame) -> DataFrame:
     return outcomes.where("reason IS NOT NULL").select("row", *REJECTION_FIELDS)
 
 
-def counts_of(outcomes: DataFrame) -> Tally:
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts of rows, and the sum of their digests, which is that of the same rows in any order."""
+
+    tally: Tally
+    digest_sum: int
+
+
+def counts_of(outcomes: DataFrame) -> Counts:
     """The counts of all partitions. Runs a job; raises SourceRefused for counts that are damaged."""
-    total = Tally()
-    for row in outcomes.where(f"{TALLY} IS NOT NULL").select(TALLY).collect():
-        total.add(read_tally(row[TALLY]))
-    return total
+    tally, digest_sum = Tally(), 0
+    for row in outcomes.where(f"{TALLY} IS NOT NULL").select(*COUNT_FIELDS).collect():
+        tally.add(read_tally(row[TALLY]))
+        digest_sum += int(row[DIGEST_SUM])
+    return Counts(tally, digest_sum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +81,19 @@ class SparkPlace:
             raise SourceRefused("the manifest of the place is damaged", hint="write to another place")
         return known
 
-    def write_outcomes(self, outcomes: DataFrame) -> Tally:
+    def write_outcomes(self, outcomes: DataFrame) -> Counts:
         """Run the one job that prepares all rows, write the rejections, and return the counts of the rows written."""
         outcomes.write.mode("overwrite").parquet(self._at(OUTCOMES))
-        written = self.session.read.parquet(self._at(OUTCOMES))
+        written = self._written(outcomes)
         rejections_of(written).write.mode("overwrite").csv(self._at(REJECTIONS), header=True)
         return counts_of(written)
 
-    def write_records(self) -> list[NamedPart]:
-        """Write the records among the outcomes, and return the parts that they are in.
+    def write_records(self, outcomes: DataFrame) -> list[NamedPart]:
+        """Write the records among the `outcomes` that were written, and return the parts that they are in.
 
         Each has the mark of the manifest, without which no part of them is a source.
         """
-        records = records_of(self.session.read.parquet(self._at(OUTCOMES)))
+        records = records_of(self._written(outcomes))
         others = [name for name in records.columns if name != ROW]
         marked = records.select(records[ROW].alias(ROW, metadata={"format": SPARK_FORMAT}), *others)
         writer = marked.write.option("maxRecordsPerFile", PART_ROWS).mode("overwrite")
@@ -102,6 +111,10 @@ class SparkPlace:
         named = [part.to_json() for part in sorted(parts, key=lambda part: part.name)]
         text = json.dumps({"format": SPARK_FORMAT, **content, "parts": named})
         self._frame([(text,)], "value STRING").coalesce(1).write.mode("overwrite").text(self._at(MANIFEST))
+
+    def _written(self, outcomes: DataFrame) -> DataFrame:
+        """The outcomes as they were written. Their schema is known, so that no job looks for it."""
+        return self.session.read.schema(outcomes.schema).parquet(self._at(OUTCOMES))
 
     def _at(self, name: str) -> str:
         return f"{self.address}/{name}"

@@ -89,6 +89,19 @@ def test_rows_may_have_numbers_of_their_own() -> None:
         _outcomes([without], _work(names_rows=True))
 
 
+@pytest.mark.parametrize("names_rows", [False, True])
+def test_digests_of_rows_are_added(names_rows: bool) -> None:
+    """Whatever their sign and size; they stand before all other columns, and change no record."""
+    digests = [2**63 - 1, 2**63 - 1, -(2**63), -1, 5, -(2**63)]
+    numbers = [pa.array(range(1, 7), pa.int64())] if names_rows else []
+    whole = pa.record_batch([pa.array(digests), *numbers, pa.array(EMAILS)], names=["d", *["n"] * names_rows, "c1"])
+    work = replace(_work(names_rows=names_rows), has_digests=True)
+    for batches in ([whole], [whole.slice(0, 1), whole.slice(1, 0), whole.slice(1)]):
+        *_, counts = work.outcomes(batches, before=0)
+        assert counts["digest_sum"].to_pylist() == [str(sum(digests))]
+        assert _outcomes(batches, work) == _outcomes(_batches([]), _work())
+
+
 @each_case(
     "types, split_cells, columns, cells, expected",
     [
@@ -137,7 +150,7 @@ def test_only_what_can_have_several_values_is_a_list(
     arrays = [pa.array(column, kind) for column, kind in zip(cells, types, strict=True)]
     found, _ = _outcomes([pa.record_batch(arrays, names=[f"c{place}" for place in columns])], work)
     by_row = {row["row"]: row for row in found}
-    assert set(found[0]) == {"row", "operation", "column", "reason", "tally", *expected}
+    assert set(found[0]) == {"row", "operation", "column", "reason", "tally", "digest_sum", *expected}
     assert {kind: [by_row[row][kind] for row in sorted(by_row)] for kind in expected} == expected
 
 

@@ -21,10 +21,10 @@ import pytest
 
 import audiencekit
 from audiencekit.errors import MappingRefused, Refused, SourceRefused, UsageError
-from audiencekit.identifiers.kinds import Kind
 from audiencekit.integrations.spark import PARTITION_ROWS, prepare
 from audiencekit.testing import run_emulator
 from benchmarks.contacts import write_contacts
+from tests.integrations.conftest import as_written, records_alone, rejections_alone, spark_home
 from tests.moments import PATIENCE_SECONDS
 
 pytestmark = [
@@ -63,31 +63,18 @@ def _rows(frame: Any) -> list[dict[str, Any]]:
     return [row.asDict() for row in frame.orderBy("row").collect()]
 
 
-def _as_written(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of Spark as one machine writes it: hashes in digits, in lists."""
-    kinds = {kind.value: record.get(kind.value) for kind in Kind}
-    listed = {kind: None if value is None else [value.hex()] for kind, value in kinds.items()}
-    return {"row": record["row"], "operation": record["operation"], **listed}
-
-
-def _expected_records(expected: Path, rows: set[int]) -> dict[int, dict[str, Any]]:
-    records = {record["row"]: record for record in pq.read_table(expected / "records.parquet").to_pylist()}
-    return {row: record for row, record in records.items() if row in rows}
-
-
 def test_records_and_rejections_are_those_of_one_machine(spark: Any, contacts: Path, expected: Path) -> None:
     """Row for row; the counts of both jobs are those of one."""
     prepared = prepare(spark.read.parquet(str(contacts)).repartition(5), row_column="number", **OPTIONS)
     records = {row["row"]: row for row in _rows(prepared.records)}
     rejections = sorted((row["row"], row["column"] or "", row["reason"]) for row in prepared.rejections.collect())
-    told = [line.split(",") for line in (expected / "rejections.csv").read_text("utf-8").splitlines()[1:]]
     plan = audiencekit.check(contacts, **OPTIONS)
     report = prepared.report()
     # One machine leaves duplicates out, which no executor can see.
-    alone = _expected_records(expected, set(records))
+    alone = {row: record for row, record in records_alone(expected).items() if row in records}
     assert len(alone) == plan.records
-    assert {row: _as_written(records[row]) for row in alone} == alone
-    assert rejections == sorted((int(row), column, reason) for row, column, reason in told)
+    assert {row: as_written(records[row]) for row in alone} == alone
+    assert rejections == rejections_alone(expected)
     assert report["rows"] == {"read": ROWS, "rejected": plan.rows.rejected, "records": len(records)}
     assert report["identifiers"] == plan.identifiers
     assert report["rejections"] == plan.rejections
@@ -162,9 +149,29 @@ def test_a_job_that_runs_again_changes_nothing(spark: Any, tmp_path: Path) -> No
     assert _files(place) == before
     shutil.rmtree(place / "manifest")
     (place / "records/part-of-a-killed-job.parquet").write_bytes(b"")
-    assert prepare(frame.limit(40), **given).write(str(place))["rows"]["records"] == 40
+    assert prepare(frame.where("email LIKE '%@%'"), **given).write(str(place))["rows"]["records"] == 40
     assert pq.read_table(place / "records").num_rows == 40
     assert sum(pq.read_table(path).num_rows for path in (place / "outcomes").glob("*.parquet")) == 0
+
+
+def test_the_manifest_is_of_the_rows_that_were_written(spark: Any, tmp_path: Path) -> None:
+    """A table that others change is read once, so that no rows are named that were not prepared."""
+    reads = tmp_path / "reads"
+
+    def step(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            with open(reads, "a", encoding="ascii") as file:
+                file.write("x")
+                rows = [f"read{file.tell()}.{number}@example.com" for number in range(batch.num_rows)]
+            yield pa.record_batch({"email": rows})
+
+    changing = spark.range(30).coalesce(1).mapInArrow(step, "email STRING")
+    prepare(changing, columns={"email": "email"}).write(str(tmp_path / "place"))
+    assert reads.read_text("ascii") == "x"
+    first = spark.createDataFrame([(f"read1.{number}@example.com",) for number in range(30)], "email STRING")
+    prepare(first, columns={"email": "email"}).write(str(tmp_path / "place"))
+    with pytest.raises(UsageError, match="another list"):
+        prepare(changing, columns={"email": "email"}).write(str(tmp_path / "place"))
 
 
 def test_a_list_that_must_not_be_sent_has_rejections_alone(spark: Any, tmp_path: Path) -> None:
@@ -266,9 +273,7 @@ def test_the_list_as_a_whole_is_judged(spark: Any) -> None:
 
 def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
     """As `spark-submit` would run it, on one machine; run again for the same audience, it sends nothing twice."""
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    pytest.importorskip("pyspark", reason="the package pyspark is not installed (pip install '.[spark]')")
+    spark_home()
     settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     submitted = " ".join(f"--conf {name}={value}" for name, value in settings.items())
     environment = {name: text for name, text in os.environ.items() if not name.startswith("AUDIENCEKIT_")}

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ import pytest
 import audiencekit
 from audiencekit.errors import Refused, UsageError
 from audiencekit.integrations.spark import prepare
-from tests.moments import PATIENCE_SECONDS
+from tests.integrations.conftest import free_port, spark_home, wait_for_port
 
 pytestmark = [
     pytest.mark.integrations,
@@ -29,30 +26,16 @@ SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 PEOPLE = [f"Person{n}@Example.com" if n % 7 else f"no address {n}" for n in range(200)]
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def _is_up(port: int) -> bool:
-    with socket.socket() as door:
-        return door.connect_ex(("127.0.0.1", port)) == 0
-
-
 @pytest.fixture(scope="module")
 def connected(shipped_code: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A session of Connect; its server listens on loopback, and gets the code as an artifact."""
-    pyspark = pytest.importorskip("pyspark", reason="the package pyspark is not installed (pip install '.[spark]')")
+    home = spark_home()
     pytest.importorskip("grpc", reason="the client of Spark Connect is not installed (pip install '.[spark-connect]')")
-    home = Path(pyspark.__file__).parent
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
     if not list(home.glob("jars/spark-connect_*.jar")):
         pytest.skip("this pyspark has no server of Spark Connect")
     from pyspark.sql.connect.session import SparkSession
 
-    here, port = tmp_path_factory.mktemp("connect"), _free_port()
+    here, port = tmp_path_factory.mktemp("connect"), free_port()
     settings = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": port,
@@ -69,11 +52,7 @@ def connected(shipped_code: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     with (here / "log").open("wb") as log:
         server = subprocess.Popen(command, cwd=here, env=environment, stdout=log, stderr=log, start_new_session=True)
     try:
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not _is_up(port):
-            assert server.poll() is None, (here / "log").read_text("utf-8", "replace")[-2_000:]
-            assert time.monotonic() < end
-            time.sleep(0.2)
+        wait_for_port(port, server, here / "log")
         session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
         session.addArtifacts(str(shipped_code), pyfile=True)
         yield session
