@@ -12,7 +12,15 @@ from audiencekit.api.opening import open_client
 from audiencekit.delivery.retry import Clock, SystemClock
 from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.destinations.target import Target
-from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outcome, Refused, RequestRefused
+from audiencekit.errors import (
+    AudiencekitError,
+    ExchangeError,
+    MalformedAnswer,
+    NotFinished,
+    Outcome,
+    Refused,
+    RequestRefused,
+)
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
@@ -22,7 +30,7 @@ from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.first_pass import in_thread
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords
-from audiencekit.runs.uploads import upload_with
+from audiencekit.runs.uploads import check_upload, upload_with
 from audiencekit.service_words import is_service_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, comes_once, items_of
@@ -140,14 +148,24 @@ def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -
 async def do_not_reach_upload_async(source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
     """Put the people of the source on the do-not-reach list of the account, or take them off; return the report.
 
-    The list takes emails and phone numbers only. If the account has none, it is created, but not for a source that is
-    refused, except for standard input and readers, since they cannot be read twice. `limiter`, `run_id`, `keep_spool`
-    and the errors are those of `upload_async`. Raises Refused for Deletes when the account has no list.
+    The list takes emails and phone numbers only. If the account has none, it is created, but not for settings or a
+    source that are refused, except for standard input and readers, since they cannot be read twice: then the error
+    says that the list was created. `limiter`, `run_id`, `keep_spool` and the errors are those of `upload_async`. Raises
+    Refused for Deletes when the account has no list.
     """
     source = items_of(source)
     options, about_source = RunOptions.split(keywords)
+    check_upload(options, source, about_source)
     found = await _prepared_list(source, options.settings, options.progress, about_source)
-    return await upload_with(options, found.target, source, about_source)
+    failure: AudiencekitError
+    try:
+        return await upload_with(options, found.target, source, about_source)
+    except AudiencekitError as error:
+        failure = error
+    if found.state == "created" and (failure.document is None or failure.state == "refused"):
+        failure.args = (f"{failure}; before that, the do-not-reach list {found.id} was created",)
+        failure.hint = "; ".join(filter(None, (failure.hint, "the list can stay: the next upload finds it")))
+    raise failure
 
 
 do_not_reach_upload = blocking(do_not_reach_upload_async)

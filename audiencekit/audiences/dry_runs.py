@@ -39,9 +39,9 @@ from audiencekit.runs.first_pass import in_thread
 from audiencekit.runs.keywords import RunOptions
 from audiencekit.runs.only_rejected import RejectedRun, plan_repaired
 from audiencekit.runs.run import RunArguments
-from audiencekit.runs.start import audience_id_of, look_at_target
+from audiencekit.runs.start import audience_id_of, check_settings, look_at_target
 from audiencekit.runs.store import new_run_id
-from audiencekit.runs.uploads import with_rejected_run
+from audiencekit.runs.uploads import check_upload
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 from audiencekit.state.keys import existing_state_key
@@ -97,6 +97,8 @@ async def dry_upload_async(
     **keywords: Unpack[Keywords],
 ) -> Plan:
     """Return the plan of `do_not_reach_upload_async`; nothing is created or sent. Raises what refuses it."""
+    source = items_of(source)
+    check_upload(RunOptions.of(settings=settings, progress=progress), source, keywords)
     async with open_client(settings) as client:
         found = await find_list(client)
     given: dict[str, Any] = {"settings": settings, "rejections": rejections}
@@ -144,6 +146,7 @@ async def dry_renewal_async(
     `before` and the times are those of `renew_async`. Raises its errors from before the first request.
     """
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
+    check_settings(settings)
     target, now = Target.audience(await audience_id_of(audience, settings)), datetime.now(UTC)
 
     def plan(progress: Progress) -> Plan:
@@ -165,6 +168,7 @@ async def dry_sync_async(
     source: AnySource, *, audience: str, settings: Settings, progress: Progress, **given: Any
 ) -> Plan:
     """Return the plan of `sync`, after the checks of a run; nothing is sent. Raises the errors of both."""
+    check_settings(settings)
     audience_id = await audience_id_of(audience, settings)
     session = Target.audience(audience_id).connect(settings)
     plan = functools.partial(plan_sync, source, audience=audience_id, settings=settings, **given)
@@ -189,9 +193,8 @@ async def plan_upload_async(
     Raises the errors of `upload_to` from before its first request, but for those in the plan's `refusals`.
     """
     source, settings, progress = items_of(source), settings or load_settings(), progress_or_default(progress)
-    plain = plain_keywords(keywords, few_people=settings.few_people)
-    read_keywords(plain, settings.profile)
-    options = with_rejected_run(RunOptions.of(settings=settings, progress=progress, only_rejected=only_rejected))
+    given = RunOptions.of(settings=settings, progress=progress, only_rejected=only_rejected)
+    options, plain = check_upload(given, source, keywords)
     run = RunArguments(source=source, target=target, keywords=plain, options=options)
     session = target.connect(settings)
     check_identifier(target.destination.words.noun, target.id)

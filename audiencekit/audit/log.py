@@ -103,6 +103,14 @@ class AuditLog:
             }
             self._write(file, sign_line(entry, signing_key(self._key)))
 
+    def check(self) -> None:
+        """Check that an entry can be appended, and append none. Raises as `append`."""
+        if os.path.lexists(self._path):
+            with self._alone() as file:
+                size = os.fstat(file).st_size
+                if size := size - self._torn(size):
+                    self._head(size)
+
     def list_keys(self) -> tuple[SubKey, SubKey]:
         """Return the keys of the digests of lists in this log, which begins when there is none. Raises as `append`."""
         with self._alone() as file:
@@ -177,16 +185,21 @@ class AuditLog:
             opening = _opening(log, 0, first_hash(log), key_id(signing_key(self._key).public_key()))
             self._write(file, sign_line(opening, signing_key(self._key)))
             return Head(log, 0, first_hash(log)), self._key, torn
+        return *self._head(size), torn
+
+    def _head(self, size: int) -> tuple[Head, StateKey]:
+        """Return the head of the log in the first `size` bytes, and the state key that it began with."""
         with self._open() as stream:
             opening = parse_line(stream.readline(MOST_LINE_BYTES)) or {}
-            stream.seek(max(0, size - MOST_LINE_BYTES))
-            last = stream.read().splitlines(keepends=True)[-1]
+            begin = max(0, size - MOST_LINE_BYTES)
+            stream.seek(begin)
+            last = stream.read(size - begin).splitlines(keepends=True)[-1]
         facts = parse_line(last) or {}
         found = _head_of(opening, last, facts)
         if opening.get("format") != FORM or found is None:
             what = f"the first or the last line of {str(self._path)!r} was changed"
             raise InputOutputFailed(f"{what}: nothing was logged, and nothing sent", hint=_DAMAGED_HINT)
-        return found, self._root(opening, facts), torn
+        return found, self._root(opening, facts)
 
     def _root(self, opening: dict[str, Any], last: dict[str, Any]) -> StateKey:
         """Return the key that the log began with. Raises CredentialsRefused for a log that is not under this key."""
@@ -202,15 +215,17 @@ class AuditLog:
     def _mend(self, file: int) -> int:
         """Take away a last line that a kill has torn; return its bytes."""
         size = os.fstat(file).st_size
-        with self._open() as stream:
-            begin = max(0, size - 2 * MOST_LINE_BYTES)
-            stream.seek(begin)
-            lines = stream.read().splitlines(keepends=True)
-        torn = len(lines[-1]) if lines and is_torn(lines[-1]) else 0
-        if torn:
+        if torn := self._torn(size):
             os.ftruncate(file, size - torn)
             os.fsync(file)
         return torn
+
+    def _torn(self, size: int) -> int:
+        """Return the bytes of a last line that a kill has torn, in a log of `size` bytes."""
+        with self._open() as stream:
+            stream.seek(max(0, size - 2 * MOST_LINE_BYTES))
+            lines = stream.read().splitlines(keepends=True)
+        return len(lines[-1]) if lines and is_torn(lines[-1]) else 0
 
     def _write(self, file: int, line: bytes) -> None:
         if len(line) > MOST_LINE_BYTES:

@@ -65,12 +65,29 @@ class Foreseen(Protocol):
 
 
 def leave_with_dry_plan(
-    work: Callable[[Settings, Progress], Coroutine[Any, Any, Plan]], *, as_json: bool, **given: Any
+    work: Callable[[Settings, Progress], Coroutine[Any, Any, Plan]],
+    *,
+    as_json: bool,
+    notify: str | None,
+    notify_on: tuple[str, ...],
+    events: str | None,
+    **given: Any,
 ) -> NoReturn:
-    """Print the plan that `work` returns, and exit with the code that the run would have before its first request."""
-    from audiencekit.cli.check import leave_with_plan
+    """Print the plan that `work` returns, and exit with the code that the run would have before its first request.
 
-    plan = _carried_out(work, as_json=as_json, **given)
+    The receiver, the rules and the events are checked as those of a run, and not used.
+    """
+    from audiencekit.cli.check import leave_with_plan
+    from audiencekit.cli.notifying import Notifying, command_name
+    from audiencekit.cli.sending_commands import refuse_events_with_json
+
+    refuse_events_with_json(events, as_json=as_json)
+
+    def checked(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Plan]:
+        Notifying.of(settings, command_name(), notify, notify_on)
+        return work(settings, progress)
+
+    plan = _carried_out(checked, as_json=as_json, events=events, **given)
     tell(DRY_RUN_NOTE)
     leave_with_plan(plan, as_json=as_json)
 

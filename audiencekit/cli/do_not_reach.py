@@ -150,7 +150,11 @@ def upload_list(
     """
     if given.pop("dry_run"):
         refuse_named_dry_run(run_id)
-        given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
+        given |= {
+            "rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile,
+            "concurrency": concurrency, "requests_per_minute": requests_per_minute, "notify": notify,
+            "notify_on": notify_on, "events": events, "purpose": purpose, "basis": basis,
+        }  # fmt: skip
         foresee_do_not_reach(source, given)
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:

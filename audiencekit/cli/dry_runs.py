@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-_LEAVING = ("as_json", "account_id", "profile")  # options for leaving with the plan, apart from those of the plan
+# Options of a run, apart from those of its plan.
+_LEAVING = (
+    *("as_json", "account_id", "profile", "concurrency", "requests_per_minute"),
+    *("notify", "notify_on", "events", "purpose", "basis"),
+)
 
 
 def foresee_upload(source: tuple[str, ...], audience: str, given: dict[str, Any]) -> NoReturn:
@@ -55,8 +59,10 @@ def foresee_sync(source: tuple[str, ...], audience: str, given: dict[str, Any], 
     async def work(settings: Settings, progress: Progress) -> Plan:
         from audiencekit.audiences.dry_runs import dry_sync_async, plan_in_thread
         from audiencekit.audiences.sync.sync import plan_sync
+        from audiencekit.runs.start import check_settings
 
         if offline:
+            check_settings(settings)
             plan = partial(plan_sync, source, audience=audience, settings=settings, **as_keywords(rest))
             return await plan_in_thread(progress, lambda progress: plan(progress=progress))
         given = as_keywords(rest)
@@ -74,15 +80,15 @@ def refuse_offline_sending(*, offline: bool, dry_run: bool) -> None:
         )
 
 
-def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:
-    """Of `renew`, with its `times`."""
+def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **leaving: Any) -> NoReturn:
+    """Of `renew`, with its `times`; `leaving` are the options of a run."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Plan]:
         from audiencekit.audiences.dry_runs import dry_renewal_async
 
         return dry_renewal_async(audience=audience, settings=settings, progress=progress, **times)
 
-    leave_with_dry_plan(work, as_json=as_json, **service)
+    leave_with_dry_plan(work, as_json=as_json, **leaving)
 
 
 def foresee_erasure(typed: Lines | None, given: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:
@@ -110,8 +116,11 @@ def foresee_resumption(run_id: str, *, as_json: bool, account_id: str | None, ne
 
 
 def refuse_named_dry_run(run_id: str | None) -> None:
-    """Raises UsageError for the name of a run in a dry run, which keeps none."""
+    """Raises UsageError for the id of a run in a dry run, which keeps none; also for an invalid one."""
     if run_id is not None:
+        from audiencekit.runs.store import check_chosen_run_id
+
+        check_chosen_run_id(run_id)
         hint = "`audiencekit resume RUN --dry-run` says what is left of a run"
         raise UsageError("--run-id and --dry-run exclude each other: a dry run keeps no run", hint=hint)
 

@@ -82,14 +82,19 @@ def events_option(function: F) -> F:
     )(function)
 
 
+def refuse_events_with_json(events: str | None, *, as_json: bool) -> None:
+    """Raise UsageError for events on stdout and a report as JSON, which needs stdout, too."""
+    if events == "-" and as_json:
+        raise UsageError("`events=-` and `json=True` both write to stdout", hint="the last event has the report")
+
+
 def leave_stdout_to(events: str | None, *, as_json: bool) -> None:
     """When events go to stdout, send the report to stderr until the command ends.
 
-    Raises UsageError for a report as JSON, which needs stdout, too.
+    Raises UsageError for a report as JSON.
     """
+    refuse_events_with_json(events, as_json=as_json)
     if events == "-":
-        if as_json:
-            raise UsageError("`events=-` and `json=True` both write to stdout", hint="the last event has the report")
         click.get_current_context().with_resource(redirect_stdout(sys.stderr))
 
 

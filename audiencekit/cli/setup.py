@@ -105,6 +105,7 @@ def run(
         if offline or len(chosen) > 1:  # a single one is named before it is looked at
             _introduce(chosen, settings)
         if offline:
+            _notifying_of_all(found, names, settings, told)
             report = _plans(found.path, names, settings)
         else:
             report = _reports(found, names, max_minutes, told, dry_run=dry_run, **given)
@@ -173,14 +174,14 @@ def _reports(
 
     if dry_run:
         settings = command_settings(file=setup.path, **given)
+        _notifying_of_all(setup, names, settings, told)
         with command_progress() as progress:
             work = carry_out(setup, names or None, settings, progress, dry_run=True)
             report = run_until_interrupted(work, max_minutes=max_minutes)
         tell(DRY_RUN_NOTE)
         return report
     settings = sending_settings(file=setup.path, **given)
-    notifying = Notifying.of(settings, "run", told[0])
-    by_name = {one.name: _notifying_of(one, settings, told) for one in setup.chosen(names or None)}
+    notifying, by_name = _notifying_of_all(setup, names, settings, told)
     watched = tuple(
         replace(one, watch=by_name[one.name].settings.watch) if one.name in by_name else one for one in setup.audiences
     )
@@ -193,9 +194,15 @@ def _reports(
     return report
 
 
-def _notifying_of(one: AudienceSetup, settings: Settings, told: tuple[str | None, tuple[str, ...]]) -> Notifying:
-    """Return the receiver and the rules for one audience."""
-    return Notifying.of(one.settings(settings), one.command, told[0] or one.notify, told[1] or one.notify_on)
+def _notifying_of_all(
+    setup: Setup, names: tuple[str, ...], settings: Settings, told: tuple[str | None, tuple[str, ...]]
+) -> tuple[Notifying, dict[str, Notifying]]:
+    """Return the receiver of the command, and the receiver and the rules of each audience by its name."""
+    notifying = Notifying.of(settings, "run", told[0])
+    return notifying, {
+        one.name: Notifying.of(one.settings(settings), one.command, told[0] or one.notify, told[1] or one.notify_on)
+        for one in setup.chosen(names or None)
+    }
 
 
 def _tell_refusal(error: AudiencekitError, notify: str | None, profile: str | None) -> None:

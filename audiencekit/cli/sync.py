@@ -67,8 +67,7 @@ def renew(
     """
     times: dict[str, Any] = {"before": before, "expires_at": expires_at, "ttl_days": ttl_days}
     if given.pop("dry_run"):
-        service = {name: given[name] for name in ("account_id", "profile")}
-        foresee_renewal(audience, times, as_json=as_json, **service)
+        foresee_renewal(audience, times, as_json=as_json, **given)
 
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.sync.sync import renew_async
@@ -157,7 +156,11 @@ def sync(
     refuse_offline_sending(offline=offline, dry_run=given["dry_run"])
     if given.pop("dry_run"):
         refuse_sealing_dry_run(given.pop("seal_rejections"))
-        given |= {"as_json": as_json, "account_id": account_id, "profile": profile}
+        given |= {
+            "as_json": as_json, "account_id": account_id, "profile": profile, "concurrency": concurrency,
+            "requests_per_minute": requests_per_minute, "notify": notify, "notify_on": notify_on, "events": events,
+            "purpose": purpose, "basis": basis,
+        }  # fmt: skip
         foresee_sync(source, audience, given, offline=offline)
 
     async def work(settings: Settings, progress: Progress) -> Report:

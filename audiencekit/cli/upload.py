@@ -99,7 +99,11 @@ def upload(
     if given.pop("dry_run"):
         refuse_named_dry_run(run_id)
         refuse_sealing_dry_run(seal_rejections)
-        given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
+        given |= {
+            "rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile,
+            "concurrency": concurrency, "requests_per_minute": requests_per_minute, "notify": notify,
+            "notify_on": notify_on, "events": events, "purpose": purpose, "basis": basis,
+        }  # fmt: skip
         given["only_rejected"] = only_rejected
         foresee_upload(source, audience, given)
 

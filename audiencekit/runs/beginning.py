@@ -10,7 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from audiencekit.audit.purposes import check_purpose
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     CONTINUE_WITH,
@@ -27,6 +26,7 @@ from audiencekit.runs.purge import purge_expired, remove
 from audiencekit.runs.reports import empty_report, known_of, paces_of, present_report, read_report
 from audiencekit.runs.run import Run, RunArguments, settings_of
 from audiencekit.runs.start import (
+    check_settings,
     refuse_another_service,
     refuse_changes,
     refuse_unknown_destination,
@@ -47,8 +47,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     AudienceBusy, and InputOutputFailed when the state directory cannot be written.
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
-    check_purpose(settings)
-    settings.check_key_place()
+    check_settings(settings)
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
     events = open_events(settings, run_id, stack)
     note = purge_expired(settings.state_dir, settings.retention, now=now)

@@ -6,12 +6,13 @@ a kill keeps from the file is written when the run goes on: the last line of a r
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -154,12 +155,53 @@ def open_events(settings: Settings, run_id: str, stack: ExitStack) -> RunEvents:
     return events
 
 
+def check_events(settings: Settings) -> None:
+    """Check that `open_events` can open the file and call the collector; change nothing. Raises as it does."""
+    if settings.events is not None:
+        _check_file(settings.events)
+    if settings.otel_url is not None:
+        from audiencekit.runs.telemetry import read_collector  # an extra, which few have
+
+        read_collector(settings)
+
+
+def _check_file(path: Path) -> None:
+    if path == STDOUT:
+        _stdout()
+        return
+    with _explained(path):
+        try:
+            mode = os.stat(path).st_mode
+        except FileNotFoundError:
+            parent = Path(os.path.realpath(path)).parent
+            if not parent.is_dir():
+                raise
+            if not os.access(parent, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from None
+            return
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # to open a pipe would wait for its reader
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            return
+        os.close(os.open(path, _APPEND & ~os.O_CREAT))
+        if os.path.getsize(path):
+            _ends_whole(path)
+
+
+def _stdout() -> int:
+    if sys.__stdout__ is None:  # its number may be that of another file
+        raise InputOutputFailed("stdout cannot be written: it is closed", hint="`events=FILE` names a file")
+    return _STDOUT_DESCRIPTOR
+
+
+def _explained(path: Path) -> AbstractContextManager[None]:
+    return explained("the file of events cannot be written", path, hint="`events=` names another")
+
+
 def _open_file(path: Path) -> int:
     if path == STDOUT:
-        if sys.__stdout__ is None:  # its number may be that of another file
-            raise InputOutputFailed("stdout cannot be written: it is closed", hint="`events=FILE` names a file")
-        return _STDOUT_DESCRIPTOR
-    with explained("the file of events cannot be written", path, hint="`events=` names another"):
+        return _stdout()
+    with _explained(path):
         descriptor = os.open(path, _APPEND, 0o600)
         try:
             status = os.fstat(descriptor)

@@ -9,21 +9,25 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.api.opening import open_client
+from audiencekit.audit.log import AuditLog
+from audiencekit.audit.purposes import check_purpose
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id, is_id_not_name
 from audiencekit.destinations.target import INSTALL
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.reporting.progress import Progress
+from audiencekit.runs.events import check_events
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.run import RunClock
+from audiencekit.runs.store import check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.bytes.files import STANDARD_INPUT
 from audiencekit.sources.databases.databases import DatabaseQuery
 from audiencekit.sources.files import FilePath, absolute_path, stored_path
 from audiencekit.sources.frames import Frame, OpenFile
 from audiencekit.sources.remote.addresses import is_stored_whole
-from audiencekit.state.keys import SubKey
+from audiencekit.state.keys import SubKey, refuse_lost_key
 from audiencekit.state.spool import KeptSpool, SpoolDamaged, destroy_spool
 from audiencekit.text import option
 
@@ -38,6 +42,25 @@ async def audience_id_of(given: str, settings: Settings, notify: Callable[[str],
     async with open_client(settings) as client:
         known = KnownAudiences(settings.state_dir, settings.account_id)
         return await find_audience_id(given, client, policy, known, notify)
+
+
+# --- The settings of a run, checked before anything is asked of the service ---
+
+
+def check_settings(settings: Settings, run_id: str | None = None) -> None:
+    """Check what a run needs besides its source and its target, and the id that its caller chose; change nothing.
+
+    These are the purpose and what is required, the state key and its place, the events and the audit log. Raises the
+    error that would refuse the run later.
+    """
+    if run_id is not None:
+        check_chosen_run_id(run_id)
+    check_purpose(settings)
+    settings.check_key_place()
+    check_events(settings)
+    refuse_lost_key(settings.state_dir, settings.key)
+    if (log := AuditLog.existing(settings)) is not None:
+        log.check()
 
 
 # --- Whether a run can be resumed, and from what: its unchanged sources, or the spool that it kept of them ---

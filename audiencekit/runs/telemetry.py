@@ -212,12 +212,8 @@ class Telemetry:
     """
 
     def __init__(self, settings: Settings, run_id: str) -> None:
-        assert settings.otel_url is not None  # noqa: S101
-        base, name = settings.otel_url.unwrap().rstrip("/"), f"{PREFIX}OTEL_URL"
-        self._traces_at = Address.read(Secret(f"{base}/v1/traces"), name)
-        self._metrics_at = Address.read(Secret(f"{base}/v1/metrics"), name)
+        self._traces_at, self._metrics_at, self._headers = read_collector(settings)
         self._connections = Connections(proxy=settings.proxy, ca_bundle=settings.ca_bundle)
-        self._headers = {"Content-Type": "application/x-protobuf", **_read_headers(settings.otel_headers)}
         resource = _resource(run_id)
         self._spans, self._reader = _WaitingSpans(), InMemoryMetricReader()
         tracers = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=_IdsOf(run_id))
@@ -325,6 +321,14 @@ def _resource(run_id: str) -> Resource:
     """Return the description of the sender: the variables of the SDK take precedence. No other detector is asked."""
     own = {"service.name": _MADE_BY, "service.version": __version__, "service.instance.id": run_id}
     return Resource(own).merge(OTELResourceDetector().detect())
+
+
+def read_collector(settings: Settings) -> tuple[Address, Address, dict[str, str]]:
+    """Return the addresses for traces and for metrics, and the headers. Raises UsageError for invalid ones."""
+    assert settings.otel_url is not None  # noqa: S101
+    base, name = settings.otel_url.unwrap().rstrip("/"), f"{PREFIX}OTEL_URL"
+    traces_at, metrics_at = (Address.read(Secret(f"{base}/v1/{what}"), name) for what in ("traces", "metrics"))
+    return traces_at, metrics_at, {"Content-Type": "application/x-protobuf", **_read_headers(settings.otel_headers)}
 
 
 def _read_headers(given: Secret | None) -> dict[str, str]:

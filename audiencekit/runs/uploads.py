@@ -25,7 +25,7 @@ from audiencekit.runs.keywords import RunOptions, UploadKeywords
 from audiencekit.runs.only_rejected import find_rejected_run
 from audiencekit.runs.reports import find_resumable_run, list_runs
 from audiencekit.runs.run import RunArguments, RunClock
-from audiencekit.runs.start import audience_id_of, look_at_target
+from audiencekit.runs.start import audience_id_of, check_settings, look_at_target
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
@@ -65,12 +65,7 @@ def _paths_to_repeat(source: AnySource) -> tuple[FilePath, ...]:
 async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
     """Do the same as `upload_to`, with checked options."""
     settings, progress = options.settings, options.progress
-    keywords = plain_keywords(keywords, few_people=settings.few_people)
-    read_keywords(keywords, settings.profile)
-    if options.seal_rejections is not None:
-        recipient_of(options.seal_rejections, settings)
-    options = with_rejected_run(options)
-    # Keywords that could never work are refused before the source is read.
+    options, keywords = check_upload(options, source, keywords)
     arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
     named = None if options.run_id is None else NamedRun(options.run_id, _paths_to_repeat(source), arguments)
     session = target.connect(settings)
@@ -83,7 +78,23 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
             return await execute(run, session, limiter=pace, progress=progress)
 
 
-def with_rejected_run(options: RunOptions) -> RunOptions:
+def check_upload(options: RunOptions, source: AnySource, keywords: Keywords) -> tuple[RunOptions, Keywords]:
+    """Return the options and keywords of an upload in full. What could never work is refused.
+
+    The source is not read, the service is not asked, and nothing is changed.
+    """
+    settings = options.settings
+    keywords = plain_keywords(keywords, few_people=settings.few_people)
+    read_keywords(keywords, settings.profile)
+    if options.seal_rejections is not None:
+        recipient_of(options.seal_rejections, settings)
+    check_settings(settings, options.run_id)
+    if options.run_id is not None:
+        _paths_to_repeat(source)
+    return _with_rejected_run(options), keywords
+
+
+def _with_rejected_run(options: RunOptions) -> RunOptions:
     """Return `options` with the whole id of the run whose rejected rows are sent, if any. Raises UsageError."""
     if options.only_rejected is None:
         return options

@@ -6,6 +6,7 @@ import asyncio
 import io
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.do_not_reach import delete_list, do_not_reach_upload_async, ensure_list, find_list
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (
+    CredentialsRefused,
     ExchangeError,
+    InputOutputFailed,
     MalformedAnswer,
     MappingRefused,
     NotFinished,
@@ -30,8 +33,11 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
+from audiencekit.personal import Secret
 from audiencekit.settings import Settings
+from audiencekit.state.keys import StateKey
 from tests.audiences.stepclock import StepClock
+from tests.audit.edits import write_log
 from tests.moments import PATIENCE_SECONDS
 
 LOST = TransportFailed("the answer was lost", sent=True)
@@ -227,6 +233,60 @@ async def test_a_refused_source_creates_no_list(
     with pytest.raises(error):
         await do_not_reach_upload_async(path, settings=settings, **keywords)
     assert _lists(emulator) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "run_id", "error"),
+    [
+        ({}, "x", UsageError),
+        ({"events": "optouts.csv"}, None, UsageError),
+        ({"events": "missing/events.jsonl"}, None, InputOutputFailed),
+        ({"purpose": "call +49 171 1234567"}, None, UsageError),
+        ({"require": frozenset({"purpose"})}, None, UsageError),
+        ({"key_place": "apart"}, None, CredentialsRefused),
+        ({"key": Secret("08" * 32)}, None, CredentialsRefused),
+    ],
+    ids=["run id", "events", "no place for events", "purpose", "required", "place of the key", "audit log"],
+)
+async def test_settings_that_refuse_a_run_create_no_list(
+    source: Path,
+    emulator: Emulator,
+    settings: Settings,
+    changes: dict[str, Any],
+    run_id: str | None,
+    error: type[Exception],
+) -> None:
+    """Nor is the service asked whether there is one."""
+    if "key" in changes:
+        write_log(settings.state_dir, 1, StateKey(b"\x07" * 32))
+    if "events" in changes:
+        changes = {"events": source.parent / changes["events"]}
+    before = len(emulator.store.requests.documents())
+    with pytest.raises(error):
+        await do_not_reach_upload_async(source, settings=replace(settings, **changes), run_id=run_id)
+    assert (_lists(emulator), len(emulator.store.requests.documents())) == ([], before)
+
+
+async def test_a_query_under_an_id_creates_no_list(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """It may have other rows the next time, and the options say so before the source is asked."""
+    with pytest.raises(UsageError, match="can be read again"):
+        await do_not_reach_upload_async([{"email": "ada@example.com"}], settings=settings, run_id="objections-1")
+    assert _lists(emulator) == []
+
+
+async def test_a_refusal_after_the_creation_says_that_the_list_is_there(
+    emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard input is read after it."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"email\nno address\n")))
+    with pytest.raises(PlanRefused) as refused:
+        await do_not_reach_upload_async("-", settings=settings)
+    (made,) = _lists(emulator)
+    assert f"the do-not-reach list {made.id} was created" in str(refused.value)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"email\nno address\n")))
+    with pytest.raises(PlanRefused) as again:
+        await do_not_reach_upload_async("-", settings=settings)
+    assert "was created" not in str(again.value)
 
 
 async def test_standard_input_is_read_once(

@@ -143,6 +143,24 @@ def test_a_log_under_another_key_is_refused(tmp_path: Path) -> None:
         AuditLog(tmp_path, KEY).append("upload", "begun")
 
 
+def test_a_check_refuses_what_an_entry_would_and_writes_nothing(tmp_path: Path) -> None:
+    """A torn line is no obstacle, and is left for the next entry to mend."""
+    AuditLog(tmp_path, KEY).check()
+    assert not (tmp_path / LOG).exists()
+    log = write_log(tmp_path, 2)
+    whole = log.path.read_bytes()
+    for content in (whole, whole[:-5], b""):
+        log.path.write_bytes(content)
+        log.check()
+        assert log.path.read_bytes() == content
+    log.path.write_bytes(whole)
+    with pytest.raises(CredentialsRefused, match="another state key"):
+        AuditLog(tmp_path, STRANGER).check()
+    log.path.write_bytes(b"".join(lines_of(log)[:-1]) + b"{}\n")
+    with pytest.raises(InputOutputFailed, match="was changed: nothing was logged"):
+        log.check()
+
+
 def test_a_disk_that_is_full_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of a line is taken back, and the error says so."""
     log = write_log(tmp_path, 1)

@@ -104,6 +104,26 @@ def test_a_dry_run_looks_at_each_audience_and_changes_nothing(run: Run, service:
     assert json.loads(run("runs", "--json").stdout) == []
 
 
+def test_a_dry_run_is_refused_as_the_command_is(run: Run, service: Service, tmp_path: Path) -> None:
+    """For the rules of notifications, the events and the purpose, also without the service."""
+    write_setup(tmp_path, service)
+    given = ("run", "--all", "--setup", "audiencekit.toml")
+    for options, variables in (
+        (("--notify-on", "nonsense"), {}),
+        (("--notify-on", "minutes=nan"), {"AUDIENCEKIT_NOTIFY_URL": "https://hooks.example.com/of-a-test"}),
+        (("--events", "list.csv"), {}),
+        (("--purpose", "call +49 171 1234567"), {}),
+        ((), {"AUDIENCEKIT_REQUIRE": "purpose"}),
+    ):
+        found = []
+        for dry in ((), ("--dry-run",), ("--dry-run", "--offline")):
+            done = run(*given, *options, *dry, **service.env, **variables)
+            said = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+            found.append((done.returncode, said))
+        assert found[0][0] == 2, (options, variables, found)
+        assert found[1:] == [found[0]] * 2, (options, variables)
+
+
 def test_the_do_not_reach_list_of_the_account_has_its_turn(run: Run, service: Service, tmp_path: Path) -> None:
     """It is planned and looked at as audiences are, and created by the first run alone."""
     write_setup(tmp_path, service, more=OBJECTIONS)

@@ -23,7 +23,7 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.reporting.text import warning_line
 from audiencekit.runs.reports import find_unfinished_run
-from audiencekit.runs.start import audience_id_of
+from audiencekit.runs.start import audience_id_of, check_settings
 from audiencekit.settings import Settings
 from audiencekit.state.keys import known_state_key
 from audiencekit.text import shown
@@ -193,6 +193,7 @@ async def preview_audience(one: AudienceSetup, audience_id: str, progress: Progr
 
 def plan_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
     """Return the plan by the facts on this machine, without the service. Raises what refuses the command."""
+    check_settings(own)
     given: dict[str, Any] = {"settings": own, "progress": progress, **one.keywords}
     if one.command == "do-not-reach":
         return {"plan": check(one.sources, destination=DO_NOT_REACH_LIST, **given)}

@@ -30,7 +30,7 @@ from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.journal.facts import RENEW, SYNC
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
 from audiencekit.runs.run import RunArguments, RunClock
-from audiencekit.runs.start import audience_id_of, look_at_target
+from audiencekit.runs.start import audience_id_of, check_settings, look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
 from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore
@@ -64,6 +64,7 @@ async def sync_async(
     allowed = check_sync(about_source, options.settings, allow_shrink, replace=replace)
     if options.seal_rejections is not None:
         recipient_of(options.seal_rejections, options.settings)
+    check_settings(options.settings)
     plain = plain_keywords(about_source, few_people=options.settings.few_people)
     target = Target.audience(await audience_id_of(audience, options.settings))
     await look_at_target(target.connect(options.settings), options.progress, RunClock().retry_policy(options.settings))
@@ -105,6 +106,7 @@ async def renew_async(
     """
     options = RunOptions.of(settings=settings, progress=progress, limiter=limiter)
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
+    check_settings(options.settings)
     target = Target.audience(await audience_id_of(audience, options.settings))
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
     arguments = RunArguments(source=None, target=target, keywords=keywords, options=options, operation=RENEW)
