@@ -105,15 +105,25 @@ class Pairs:
 class Compared:
     """The results of one column: of each raw cell whether it is wrong, and how many have which fault.
 
-    `is_value` says where there is something to compare. `strangers` counts digests that belong to no raw value, where
-    they are in any order. `is_estimate` says that the faults were counted in a part of the wrong values.
+    `is_value` says where there is something to compare, `is_valid` where this is a valid value in the clear. Where
+    digests are in any order, `of_no_row` counts wrong ones of which no row is known, `strangers` those that belong to
+    no raw value, and `rejected` the raw values that were not compared. `is_estimate` says that the faults were counted
+    in a part of the wrong values.
     """
 
     is_value: Bools
     is_wrong: Bools
+    is_valid: Bools
     counts: Counter[str]
+    of_no_row: int = 0
     strangers: int = 0
+    rejected: int = 0
     is_estimate: bool = False
+
+    @property
+    def wrong(self) -> int:
+        """How many are wrong."""
+        return int(np.count_nonzero(self.is_wrong)) + self.of_no_row
 
     @property
     def right(self) -> int:
@@ -161,7 +171,7 @@ def _beside(pairs: Pairs, codes: npt.NDArray[Any], right: Any) -> Compared:
     found.counts[UNKNOWN[0]] = len(left) - others
     counts = found.projected()
     counts[LEFT_OUT[0]] = int(np.count_nonzero(missing))
-    return Compared(is_value, is_wrong, +counts, is_estimate=found.share < 1)
+    return Compared(is_value, is_wrong, valid, +counts, is_estimate=found.share < 1)
 
 
 # --- Digests in any order ---
@@ -187,13 +197,24 @@ def _in_any_order(pairs: Pairs, codes: npt.NDArray[Any], right: Any) -> Compared
     is_wrong = valid & ~is_right
     is_wrong[found.explained] = True  # a refused value without a digest is as it should be
     is_wrong[found.harmless] = False
+    refused[found.harmless] = False
     left = round(np.count_nonzero(valid[found.left]) / found.share)
     known = round(sum(foreign[digest] for digest in explained) / found.share)
     strangers, constants = max(0, foreign.total() - known), counts.total()
     counts += found.projected()
+    without = max(0, left - strangers)  # valid values that became a constant, or have no digest
     counts[UNKNOWN[0]] = min(left, strangers)
-    counts[LEFT_OUT[0]] = max(0, left - strangers - constants)
-    return Compared(valid | is_wrong, is_wrong, +counts, max(0, strangers - left), is_estimate=found.share < 1)
+    counts[LEFT_OUT[0]] = max(0, without - constants)
+    return Compared(
+        valid | is_wrong,
+        is_wrong,
+        valid,
+        +counts,
+        of_no_row=max(0, constants - without),
+        strangers=max(0, strangers - left),
+        rejected=int(np.count_nonzero(refused & ~is_wrong)),
+        is_estimate=found.share < 1,
+    )
 
 
 def _constants(kind: Kind, fault: FaultClass) -> Iterator[str]:
@@ -345,6 +366,8 @@ def _count(
             value = values[place]
             if _is_harmless(values, place, is_made):
                 result.harmless.append(place)
+                if value.reason is Reason.ALREADY_HASHED:
+                    note(trim(value.raw).lower())
             elif (found := _first(value, place, explanations, is_made)) is not None:
                 result.counts.update(fault.code for fault in found[0])
                 result.explained.append(place)

@@ -100,6 +100,7 @@ def _verify_lists(
     same_rows, results = _compare(pairs, may_be_beside=raw.rows_read == hashed.rows_read)
     names = [(one.name, other.name, one.kind) for one, other in zip(columns, beside, strict=True)]
     _refuse_incomparable(raw.name, hashed.name, results, names)
+    _refuse_unproven(raw.name, hashed.name, results, names)
     return _verification("people", results, names, same_rows=same_rows, notes=notes)
 
 
@@ -121,15 +122,42 @@ def _compare(pairs: Sequence[Pairs], *, may_be_beside: bool) -> tuple[bool, list
 def _refuse_incomparable(
     raw_name: str, hashed_name: str, results: Sequence[Compared], names: Sequence[tuple[str, str, Kind]]
 ) -> None:
-    """Raise MappingRefused for a column of digests with which no value was compared: that would pass for right."""
-    is_any = any(result.is_value.any() for result in results)
-    for result, (name, digests, _) in zip(results, names, strict=True):
-        if not result.is_value.any() and (result.strangers or not is_any):
+    """Raise MappingRefused for a column of digests with which no value was compared: that would pass for right.
+
+    Digests that are in both lists are not compared with a value.
+    """
+    are_compared = [bool((result.is_valid | result.is_wrong).any()) or result.of_no_row > 0 for result in results]
+    for result, is_compared, (name, digests, _) in zip(results, are_compared, names, strict=True):
+        if not is_compared and (result.strangers or result.is_value.any() or not any(are_compared)):
             raise MappingRefused(
                 f"{raw_name}: no value of column {name} is valid, so none was compared with column {digests} of"
                 f" {hashed_name}",
-                hint="give the list of values first, and that of their digests second; phone numbers without a country"
-                " code need `country=`; `check` says why values are rejected",
+                hint="give the list of values in the clear first, and that of their digests second; phone numbers"
+                " without a country code need `country=`; `check` says why values are rejected",
+            )
+
+
+def _refuse_unproven(
+    raw_name: str, hashed_name: str, results: Sequence[Compared], names: Sequence[tuple[str, str, Kind]]
+) -> None:
+    """Raise MappingRefused where all that was compared is right, and too many digests were not compared.
+
+    They may be wrong digests of the values that were rejected, or those of another list.
+    """
+    if any(result.wrong for result in results):
+        return
+    for result, (name, digests, _) in zip(results, names, strict=True):
+        if result.strangers and result.rejected:
+            raise MappingRefused(
+                f"{hashed_name}: {result.strangers:,} digests of column {digests} belong to no valid value of column"
+                f" {name} of {raw_name}, and {result.rejected:,} of its values are rejected: these may be their digests",
+                hint="take the rejected values out of the list, or mend them; `check` says why they are rejected",
+            )
+        if result.strangers > np.count_nonzero(result.is_valid):
+            raise MappingRefused(
+                f"{hashed_name}: more digests of column {digests} belong to no value of column {name} of {raw_name} than"
+                f" were compared ({result.strangers:,})",
+                hint="give the list that the digests were made of",
             )
 
 
@@ -238,14 +266,15 @@ def _verification(
     notes: Sequence[str] = (),
 ) -> Verification:
     faults = [
-        _found(code, name, rows, int(np.count_nonzero(result.is_value)))
+        _found(code, name, rows, result.right + result.wrong)
         for result, (name, _, _) in zip(results, names, strict=True)
         for code, rows in result.counts.items()
     ]
     is_value, is_wrong = results[0].is_value, results[0].is_wrong
     for result in results[1:]:
         is_value, is_wrong = is_value | result.is_value, is_wrong | result.is_wrong
-    wrong = int(np.count_nonzero(is_wrong))
+    right = int(np.count_nonzero(is_value & ~is_wrong))
+    wrong = int(np.count_nonzero(is_wrong)) + max(result.of_no_row for result in results)
     found = [
         f"{result.strangers:,} digests belong to no value of column {name}"
         for result, (name, _, _) in zip(results, names, strict=True)
@@ -258,7 +287,7 @@ def _verification(
     ]
     return Verification(
         subject=subject,
-        right=int(np.count_nonzero(is_value)) - wrong,
+        right=right,
         wrong=wrong,
         same_rows=same_rows,
         columns=tuple(_column(result, *described) for result, described in zip(results, names, strict=True)),
@@ -268,9 +297,9 @@ def _verification(
 
 
 def _column(result: Compared, name: str, hashed_name: str, kind: Kind) -> ComparedColumn:
-    values, wrong = int(np.count_nonzero(result.is_value)), int(np.count_nonzero(result.is_wrong))
+    right, wrong = result.right, result.wrong
     return ComparedColumn(
-        column=name, hashed_column=hashed_name, kind=kind.value, values=values, right=values - wrong, wrong=wrong
+        column=name, hashed_column=hashed_name, kind=kind.value, values=right + wrong, right=right, wrong=wrong
     )
 
 

@@ -88,6 +88,46 @@ def test_digests_of_people_who_are_not_in_the_list_are_noted() -> None:
     assert found.notes == ("2 digests belong to no value of column email",)
 
 
+def test_digests_of_values_that_are_rejected_are_not_right() -> None:
+    """In any order, a digest of an unknown value may be theirs, whatever was made of them."""
+    people = [*PEOPLE, {"email": "p12 at example.com"}]
+    hashed = [{"email": digest} for digest in [*RIGHT[::-1], _digest("salt")]]
+    with pytest.raises(MappingRefused, match="1 of its values are rejected"):
+        audiencekit.verify(people, hashed)
+    assert audiencekit.verify(people, hashed[:-1]).verdict == "right"
+
+
+def test_more_digests_of_no_value_than_of_values_are_not_right() -> None:
+    """What was compared shows too little of the list."""
+    strangers = [_digest(f"salt{number}") for number in range(13)]
+    with pytest.raises(MappingRefused, match="more digests of column email belong to no value"):
+        audiencekit.verify(PEOPLE, [{"email": digest} for digest in [*RIGHT[::-1], *strangers]])
+
+
+@pytest.mark.parametrize("raw", [["n/a", "n/a"], ["", ""], []])
+def test_the_digest_of_null_is_wrong_in_any_order(raw: list[str]) -> None:
+    """For a value that is rejected, a blank cell, and no row at all."""
+    people = [*PEOPLE, *({"email": text} for text in raw)]
+    found = audiencekit.verify(people, [{"email": digest} for digest in [_digest("NULL"), _digest("NULL"), *RIGHT]])
+    assert {fault.code: fault.rows for fault in found.faults} == {"null_hashed": 2}
+    assert (found.verdict, found.exit_code, found.right, found.wrong) == ("wrong", 3, 12, 2)
+    assert (found.columns[0].values, found.columns[0].wrong) == (14, 2)
+
+
+def test_digests_in_both_lists_are_not_right() -> None:
+    """No value in the clear shows how they were made; a few among such values do no harm."""
+    salted = [{"email": _digest(f"salt{digest}"), "handle": "ada"} for digest in RIGHT]
+    for hashed in (salted, salted[::-1]):
+        with pytest.raises(MappingRefused, match="no value of column email is valid"):
+            audiencekit.verify([{"email": one["email"]} for one in salted], hashed)
+    with pytest.raises(MappingRefused, match="no value of column email is valid"):
+        audiencekit.verify(salted, [{**one, "handle": _digest("ada")} for one in salted])
+    mixed = [{"email": digest} for digest in [*RIGHT[:-1], salted[0]["email"]]]
+    for hashed in (mixed, mixed[::-1]):
+        found = audiencekit.verify([*PEOPLE[:-1], mixed[-1]], hashed)
+        assert (found.verdict, found.notes) == ("right", ())
+
+
 @pytest.mark.parametrize("hashed", [PEOPLE, PEOPLE[::-1], PEOPLE[:5]])
 def test_lists_in_the_wrong_order_are_not_right(hashed: list[dict[str, str]]) -> None:
     """Where no value was compared, none was wrong."""
