@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.conformance.comparison import Compared, Pairs, compare
+from audiencekit.conformance.comparison import Compared, Pairs, compare, mark_mixed_rows
 from audiencekit.conformance.fault_classes import BY_CODE, LEFT_OUT, OTHER_ROW, UNKNOWN
 from audiencekit.conformance.vectors import Vector, read_vectors
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
@@ -107,16 +107,24 @@ def _verify_lists(
 def _compare(pairs: Sequence[Pairs], *, may_be_beside: bool) -> tuple[bool, list[Compared]]:
     """Compare row by row where the digests are beside their values, else in any order.
 
-    Where none is right, this does not show: the way that explains more is taken.
+    Where one column shows for sure that the rows are the same, they are for all columns. Where none is right, this does
+    not show: the way that explains more is taken.
     """
-    if not may_be_beside or not all(one.are_beside for one in pairs):
-        return False, [compare(one, same_rows=False) for one in pairs]
+    if not may_be_beside or not (any(one.show_rows for one in pairs) or all(one.are_beside for one in pairs)):
+        return False, _compare_in_any_order(pairs)
     beside = [compare(one, same_rows=True) for one in pairs]
-    if not any(one.unexplained and not one.right for one in beside):
+    if any(one.show_rows for one in pairs) or not any(one.unexplained and not one.right for one in beside):
         return True, beside
-    anyhow = [compare(one, same_rows=False) for one in pairs]
+    anyhow = _compare_in_any_order(pairs)
     is_better = sum(one.unexplained for one in anyhow) < sum(one.unexplained for one in beside)
     return not is_better, anyhow if is_better else beside
+
+
+def _compare_in_any_order(pairs: Sequence[Pairs]) -> list[Compared]:
+    """Compare each column in any order; the digests of one row are of one person, whatever the order."""
+    results = [compare(one, same_rows=False) for one in pairs]
+    mark_mixed_rows(pairs, results)
+    return results
 
 
 def _refuse_incomparable(
@@ -150,13 +158,13 @@ def _refuse_unproven(
         if result.strangers and result.rejected:
             raise MappingRefused(
                 f"{hashed_name}: {result.strangers:,} digests of column {digests} belong to no valid value of column"
-                f" {name} of {raw_name}, and {result.rejected:,} of its values are rejected: these may be their digests",
+                f" {name} of {raw_name}; {result.rejected:,} of its values are rejected, and may be theirs",
                 hint="take the rejected values out of the list, or mend them; `check` says why they are rejected",
             )
         if result.strangers > np.count_nonzero(result.is_valid):
             raise MappingRefused(
-                f"{hashed_name}: more digests of column {digests} belong to no value of column {name} of {raw_name} than"
-                f" were compared ({result.strangers:,})",
+                f"{hashed_name}: more digests of column {digests} belong to no value of column {name} of {raw_name}"
+                f" ({result.strangers:,}) than were compared",
                 hint="give the list that the digests were made of",
             )
 

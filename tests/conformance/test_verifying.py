@@ -88,6 +88,39 @@ def test_digests_of_people_who_are_not_in_the_list_are_noted() -> None:
     assert found.notes == ("2 digests belong to no value of column email",)
 
 
+def _both(emails: list[int], phones: list[int]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Twelve people, and the digests of theirs with these numbers; the last two share a telephone."""
+    numbers = [f"+120155501{min(number, 10):02d}" for number in range(12)]
+    people = [{**person, "phone": number} for person, number in zip(PEOPLE, numbers, strict=True)]
+    made = [{"email": RIGHT[one], "phone": _digest(numbers[other])} for one, other in zip(emails, phones, strict=True)]
+    return people, made
+
+
+UP = list(range(12))
+
+
+@each_case(
+    "emails, phones, rows",
+    [
+        (UP, UP, 0),
+        (UP[::-1], UP[::-1], 0),
+        (UP[::-1] * 2, UP[::-1] * 2, 0),
+        ([10, *UP[:10]], [11, *UP[:10]], 0),
+        (UP, [*UP[1:], 0], 11),  # the last but one gets the same number
+        (UP, [0, 1, 2, *UP[4:], 3], 8),
+        (UP[::-1], [*UP[1:], 0], 10),
+        (UP[3:], [*UP[4:], 3], 8),
+        (UP[6:], [*UP[7:], 11], 4),
+    ],
+)
+def test_digests_of_one_row_are_of_one_person(emails: list[int], phones: list[int], rows: int) -> None:
+    """In any order, too, and with fewer or more rows."""
+    found = audiencekit.verify(*_both(emails, phones))
+    faults = {fault.code: (fault.column, fault.rows) for fault in found.faults}
+    assert faults.get("other_row") == (("phone", rows) if rows else None)
+    assert found.verdict == ("wrong" if rows or len(set(emails)) < 12 else "right")
+
+
 def test_digests_of_values_that_are_rejected_are_not_right() -> None:
     """In any order, a digest of an unknown value may be theirs, whatever was made of them."""
     people = [*PEOPLE, {"email": "p12 at example.com"}]
