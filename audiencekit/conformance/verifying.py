@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
@@ -31,7 +31,8 @@ from audiencekit.process.programs import find_program, start_program
 from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, resolve_countries
 from audiencekit.reporting.verification import ComparedColumn, FoundFault, Verification
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.columns.header import compare_key, named_kind
+from audiencekit.sources.columns.header import compare_key, named_kind, names_something_else
+from audiencekit.sources.columns.vocabulary import words_of
 from audiencekit.sources.files import AnySource, LookedAtFile, items_of, look_at_files
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import FoundColumns, Source, open_source
@@ -88,7 +89,7 @@ def _verify_lists(
 ) -> Verification:
     raw_items, hashed_items = lists.unwrap()
     raw = open_source(list(raw_items), options)
-    columns = tuple(column for column in raw.mapping.columns if column.kind.is_hashed)
+    columns = _as_given((column for column in raw.mapping.columns if column.kind.is_hashed), options.columns)
     if not columns:
         raise MappingRefused(
             f"{raw.name}: no column of identifiers was recognised", hint="name one with `columns={'KIND': 'COLUMN'}`"
@@ -102,6 +103,17 @@ def _verify_lists(
     _refuse_incomparable(raw.name, hashed.name, results, names)
     _refuse_unproven(raw.name, hashed.name, results, names)
     return _verification("people", results, names, same_rows=same_rows, notes=notes)
+
+
+def _as_given(columns: Iterable[MappedColumn], given: Sequence[tuple[Kind, str]]) -> tuple[MappedColumn, ...]:
+    """Return `columns` in the order in which they were given, others behind them: so their digests are paired."""
+    ranks = {(kind, compare_key(name)): rank for rank, (kind, name) in enumerate(given)}
+
+    def rank(column: MappedColumn) -> int:
+        names = (compare_key(column.name), f"column{column.position + 1}")
+        return min(ranks.get((column.kind, name), len(ranks)) for name in names)
+
+    return tuple(sorted(columns, key=rank))
 
 
 def _compare(pairs: Sequence[Pairs], *, may_be_beside: bool) -> tuple[bool, list[Compared]]:
@@ -179,16 +191,14 @@ def _open_hashed(
     file = _look(items, SourceOptions(every_form=True))
     if any(map(_DIGEST.fullmatch, file.look.header.names or ())):  # the first digest is no name
         file = _look(items, SourceOptions(every_form=True, header=False))
-    found, compared, missing = list[MappedColumn](), list[MappedColumn](), list[MappedColumn]()
-    for column in columns:
-        named = [name for kind, name in wanted if kind is column.kind]
-        position = file.look.header.find(named[0]) if named else _find(file, column, columns, found)
-        if position is None:
-            missing.append(column)
-            continue
-        name = file.look.header.shown(position)
-        found.append(MappedColumn(kind=column.kind, position=position, name=name, hashed=True))
-        compared.append(column)
+    places = _find_digests(file, columns, wanted)
+    compared = tuple(column for column in columns if column in places)
+    found = [
+        MappedColumn(
+            kind=column.kind, position=places[column], name=file.look.header.shown(places[column]), hashed=True
+        )
+        for column in compared
+    ]
     if not found:
         raise MappingRefused(
             f"{file.name}: no column with the digests of {columns[0].name} was recognised",
@@ -206,8 +216,17 @@ def _open_hashed(
         repeatable=file.repeatable,
         later_notes=file.look.later_notes,
     )
-    notes = [f"column {column.name} has no digests in {file.name}, and is not compared" for column in missing]
-    return source, tuple(compared), found, notes
+    notes = [
+        f"column {column.name} has no digests in {file.name}, and is not compared"
+        for column in columns
+        if column not in places
+    ]
+    notes += [
+        f"column {file.look.header.shown(place)} of {file.name} has digests, and is not compared"
+        for place in range(len(file.look.sample.columns))
+        if place not in once and any(map(_DIGEST.fullmatch, file.look.sample.filled(place)))
+    ]
+    return source, compared, found, notes
 
 
 def _look(items: Sequence[Any], options: SourceOptions) -> LookedAtFile:
@@ -217,19 +236,74 @@ def _look(items: Sequence[Any], options: SourceOptions) -> LookedAtFile:
     return files[0]
 
 
-def _find(
-    file: LookedAtFile, column: MappedColumn, columns: Sequence[MappedColumn], taken: Sequence[MappedColumn]
-) -> int | None:
-    """Return the position of the digests of `column`: by the name of the column, by its kind, or as the only one."""
-    header, used = file.look.header, {one.position for one in taken}
-    names = header.names or ()
-    free = [place for place in range(len(file.look.sample.columns)) if place not in used]
-    alike = [place for place in free if place < len(names) and header.key(place) == compare_key(column.name)]
-    alike += [place for place in free if place < len(names) and named_kind(names[place]) is column.kind]
-    if not alike and len(columns) == 1:
+def _find_digests(
+    file: LookedAtFile, columns: Sequence[MappedColumn], wanted: Sequence[tuple[Kind, str]]
+) -> dict[MappedColumn, int]:
+    """Return the positions of the digests of `columns`: the `wanted` ones, by the names, or as the only one.
+
+    Raises MappingRefused for a wanted one without a column of values.
+    """
+    header = file.look.header
+    named: dict[Kind, dict[int, str]] = {}
+    for kind, name in wanted:
+        named.setdefault(kind, {})[header.find(name)] = name
+    found: dict[MappedColumn, int] = {}
+    for kind, names in named.items():
+        asked = [column for column in columns if column.kind is kind]
+        of_kind = _match(file, asked, list(names))
+        rest = [place for place in names if place not in of_kind.values()]
+        of_kind |= zip((column for column in asked if column not in of_kind), rest, strict=False)
+        found |= of_kind
+        for place in rest:
+            if place not in of_kind.values():
+                raise MappingRefused(
+                    f"{file.name}: no column of values is left for the digests in column {header.shown(place)}:"
+                    f" {len(asked):,} of {kind.value} in the list of values",
+                    hint="name one column of digests for each column of values, and the columns of values with"
+                    " `columns=`",
+                )
+    free = [
+        place for place in range(len(file.look.sample.columns)) if not any(place in each for each in named.values())
+    ]
+    found |= _match(file, [column for column in columns if column not in found], free)
+    if not found and len(columns) == 1:
         look_hashed = [place for place in free if any(map(_DIGEST.fullmatch, file.look.sample.filled(place)))]
         alike = look_hashed if len(look_hashed) == 1 else free if len(free) == 1 else []
-    return alike[0] if alike else None
+        found |= dict.fromkeys(columns, alike[0]) if alike else {}
+    return found
+
+
+def _match(file: LookedAtFile, columns: Sequence[MappedColumn], places: Sequence[int]) -> dict[MappedColumn, int]:
+    """Return which of `places` has the digests of which column: by its name, by the name in another, by its kind."""
+    header, names = file.look.header, file.look.header.names or ()
+    free, found = [place for place in places if place < len(names)], dict[MappedColumn, int]()
+    ways: tuple[Callable[[MappedColumn, int], bool], ...] = (
+        lambda column, place: header.key(place) == compare_key(column.name),
+        lambda column, place: _own_words(names[place]) == _own_words(column.name),
+        lambda column, place: (
+            _own_words(names[place]) > _own_words(column.name) > set()
+            and named_kind(names[place]) in (column.kind, None)
+            and not names_something_else(names[place])
+        ),
+        lambda column, place: named_kind(names[place]) is column.kind,
+    )
+    # The longest names first: `email` is in `work_email_sha256`, too.
+    by_length = sorted(columns, key=lambda column: -len(_own_words(column.name)))
+    for is_alike in ways:
+        for column in by_length if is_alike is ways[2] else columns:
+            place = next((one for one in free if is_alike(column, one)), None) if column not in found else None
+            if place is not None:
+                found[column] = place
+                free.remove(place)
+    return found
+
+
+_HASH_WORDS: Final = re.compile(r"sha[-_ ]?(?:1|224|256|384|512)(?!\d)|md5|hash(?:ed|es)?|digests?|hex", re.IGNORECASE)
+
+
+def _own_words(name: str) -> frozenset[str]:
+    """The words of a name without those of a hash: of `email_sha256` those of `email`."""
+    return frozenset(words_of(_HASH_WORDS.sub(" ", name)))
 
 
 def _read(source: Source, mapping: ColumnMapping) -> _Cells:

@@ -204,6 +204,51 @@ def test_columns_are_named_where_they_are_not_recognised() -> None:
         audiencekit.verify([{"a": "1"}], hashed)
 
 
+WORK = [_digest(f"w{number}@example.org") for number in range(12)]
+AT_WORK = [
+    {"work_email": f"w{number}@example.org", "email": person["email"], "email 2": f"s{number}@example.org"}
+    for number, person in enumerate(PEOPLE)
+]
+
+
+@each_case(
+    "names",
+    [
+        ("email_sha256", "work_email_sha256"),
+        ("work_email_sha256", "email_sha256"),
+        ("SHA256 (Email)", "hashed work email"),
+        ("email_digest", "work_email_sha256_new"),
+        ("email", "work_email"),
+    ],
+)
+def test_columns_of_one_kind_are_paired_by_name(names: tuple[str, str]) -> None:
+    """Whichever comes first; of the third, nothing is compared."""
+    values = (WORK, RIGHT) if names[0].startswith("work") else (RIGHT, WORK)
+    hashed = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+    found = audiencekit.verify(AT_WORK, hashed, columns=[("email", "work_email"), ("email", "email")])
+    assert (found.verdict, [column.right for column in found.columns]) == ("right", [12, 12])
+
+
+def test_each_named_column_of_digests_is_compared_or_refused() -> None:
+    """None is passed over, and one that is not named is told of."""
+    hashed = [{"a": one, "b": other} for one, other in zip(RIGHT, WORK, strict=True)]
+    columns = [("email", "email"), ("email", "work_email")]
+    found = audiencekit.verify(AT_WORK, hashed, columns=columns, hashed_columns=[("email", "a"), ("email", "b")])
+    assert (found.verdict, len(found.columns), found.notes) == ("right", 2, ())
+    for kind in ("email", "phone_number"):
+        with pytest.raises(MappingRefused, match="no column of values is left for the digests in column b"):
+            audiencekit.verify(PEOPLE, hashed, hashed_columns=[("email", "a"), (kind, "b")])
+    with pytest.raises(MappingRefused, match="there is no column"):
+        audiencekit.verify(PEOPLE, hashed, hashed_columns=[("email", "a"), ("email", "c")])
+
+
+def test_digests_that_are_not_compared_are_noted(tmp_path: Path) -> None:
+    """Such as a second column with the same name."""
+    lines = ["email,email", *(f"{digest},{_digest('salt' + digest)}" for digest in RIGHT)]
+    found = audiencekit.verify(PEOPLE, _csv(tmp_path, "hashed.csv", lines))
+    assert found.notes == ("column email of hashed.csv has digests, and is not compared",)
+
+
 def _hash(kind: str, text: str, country: str | None) -> str:
     return audiencekit.hash_identifier(kind, text, country=country)
 
