@@ -5,11 +5,13 @@ A list is compared in this process alone. What others have written gets invented
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -425,7 +427,7 @@ def verify_command(words: Sequence[str], *, kind: str, country: str | None = Non
     It gets the vectors of `kind`, one a line, and prints one line for each, a blank one for a value that it refuses.
     Phone numbers are those with their country code, and with `country` those that are written as in this country. No
     shell takes part, and the program does not get our settings. Raises UsageError for a program that is not found,
-    InputOutputFailed when it fails or prints another number of lines.
+    InputOutputFailed when it fails, prints nothing for 60 seconds, or prints another number of lines.
     """
     program = find_program(words[0]) if words else None
     if program is None:
@@ -463,6 +465,7 @@ def _is_line(text: str) -> bool:
 
 
 _MOST_BYTES: Final = 64_000_000  # of the output of a program
+_PATIENCE_SECONDS: Final = 60.0  # without a byte of a program or a server
 
 
 def _run(words: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -472,14 +475,41 @@ def _run(words: Sequence[str], texts: Sequence[str]) -> list[str]:
         raise InputOutputFailed(f"the program cannot be started: {error.strerror}") from None
     writer = threading.Thread(target=_write, args=(process, texts), daemon=True)
     writer.start()
-    with process:
-        printed = process.stdout.read(_MOST_BYTES + 1) if process.stdout is not None else b""
-        if len(printed) > _MOST_BYTES:
-            process.kill()
-            raise InputOutputFailed(f"the program printed more than {_MOST_BYTES:,} bytes")
+    pieces: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_read_output, args=(process, pieces), daemon=True).start()
+    printed, failure = bytearray(), ""
+    try:
+        while piece := pieces.get(timeout=_PATIENCE_SECONDS):
+            printed += piece
+            if len(printed) > _MOST_BYTES:
+                failure = f"the program printed more than {_MOST_BYTES:,} bytes"
+                break
+        else:
+            process.wait(timeout=_PATIENCE_SECONDS)
+    except (Empty, subprocess.TimeoutExpired):
+        failure = f"the program printed nothing for {_PATIENCE_SECONDS:g} seconds, and did not end"
+    finally:
+        process.kill()  # nothing where it has ended
+        process.wait()
+    if failure:
+        raise InputOutputFailed(failure, hint="let it read lines until the input ends, and print a line for each")
     if process.returncode:
         raise InputOutputFailed(f"the program ended with exit code {process.returncode}", hint="run it by itself")
-    return printed.decode("utf-8", "replace").split("\n")[:-1] if printed else []
+    return _lines_of(bytes(printed))
+
+
+def _read_output(process: subprocess.Popen[bytes], pieces: SimpleQueue[bytes]) -> None:
+    """Put what the program prints into `pieces`, and an empty piece at its end."""
+    if process.stdout is not None:
+        with process.stdout as pipe:
+            while piece := os.read(pipe.fileno(), 65_536):
+                pieces.put(piece)
+    pieces.put(b"")
+
+
+def _lines_of(output: bytes) -> list[str]:
+    """Return the lines of an output; the last one may have no line break."""
+    return output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
 
 
 def _write(process: subprocess.Popen[bytes], texts: Sequence[str]) -> None:
@@ -550,7 +580,6 @@ def _texts_of(rows: Sequence[tuple[Any, ...]], count: int) -> list[str | None]:
 
 
 _POSTED_LINES: Final = 1_000  # of a request
-_PATIENCE_SECONDS: Final = 60.0  # without a byte of the answer
 
 
 def verify_url(url: str, *, kind: str, country: str | None = None) -> Verification:
@@ -606,7 +635,7 @@ def _post(address: SplitResult, texts: Sequence[str]) -> list[str]:
         connection.close()
     if failure:
         raise InputOutputFailed(failure, hint="a POST with one value a line gets one digest a line, with status 200")
-    return content.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n").split("\n")
+    return _lines_of(content.replace(b"\r\n", b"\n")) or [""]
 
 
 @guarded

@@ -299,6 +299,23 @@ def test_a_program_that_fails_is_told(code: str) -> None:
         verify_command([sys.executable, "-c", code], kind="handle")
 
 
+@pytest.mark.usefixtures("few_vectors")
+@each_case("end", ["", "\\n"])
+def test_the_last_line_of_a_program_may_have_no_line_break(end: str) -> None:
+    """As a program prints that joins its lines."""
+    code = f"import sys; print('\\n'.join('ada' for _ in sys.stdin), end='{end}')"
+    assert verify_command([sys.executable, "-c", code], kind="handle").wrong > 0
+
+
+@pytest.mark.usefixtures("few_vectors")
+@each_case("code", ["", "sys.stdout.close(); ", "print(sys.stdin.readline()); "])
+def test_a_program_that_prints_nothing_is_ended(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a time without a byte, and without an end."""
+    monkeypatch.setattr(verifying, "_PATIENCE_SECONDS", 1.0)
+    with pytest.raises(InputOutputFailed, match="printed nothing for 1 seconds"):
+        verify_command([sys.executable, "-c", f"import os, sys, time; {code}time.sleep(60)"], kind="handle")
+
+
 def test_a_program_that_is_missing_is_told() -> None:
     """No program of the working directory is started."""
     with pytest.raises(UsageError, match="not found"):
