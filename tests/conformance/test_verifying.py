@@ -131,7 +131,7 @@ def test_digests_of_values_that_are_rejected_are_not_right() -> None:
 
 
 def test_more_digests_of_no_value_than_of_values_are_not_right() -> None:
-    """What was compared shows too little of the list."""
+    """The few that were compared show too little of the list."""
     strangers = [_digest(f"salt{number}") for number in range(13)]
     with pytest.raises(MappingRefused, match="more digests of column email belong to no value"):
         audiencekit.verify(PEOPLE, [{"email": digest} for digest in [*RIGHT[::-1], *strangers]])
