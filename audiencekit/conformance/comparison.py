@@ -100,20 +100,43 @@ class Pairs:
         beside = pc.sum(pc.equal(others, some)).as_py() or 0
         return bool(2 * beside >= (pc.sum(pc.is_in(some, value_set=there)).as_py() or 0))
 
+    @property
+    def show_rows(self) -> bool:
+        """Whether right digests beside their values show that the rows are the same: in most rows, and of most values.
+
+        One value in every row would be beside itself in any order.
+        """
+        if len(self.texts) != len(self.actual):
+            return False
+        codes, right = self.decided
+        beside = pc.fill_null(pc.equal(self.actual.filter(arrow_array(codes == VALID)), right), False)
+        different = pc.count_distinct(right.filter(beside)).as_py() or 0
+        return bool(different and 2 * different >= len(right))
+
 
 @dataclass(slots=True)
 class Compared:
     """The results of one column: of each raw cell whether it is wrong, and how many have which fault.
 
-    `is_value` says where there is something to compare. `strangers` counts digests that belong to no raw value, where
-    they are in any order. `is_estimate` says that the faults were counted in a part of the wrong values.
+    `is_value` says where there is something to compare, `is_valid` where this is a valid value in the clear. Where
+    digests are in any order, `of_no_row` counts wrong ones of which no row is known, `strangers` those that belong to
+    no raw value, and `rejected` the raw values that were not compared. `is_estimate` says that the faults were counted
+    in a part of the wrong values.
     """
 
     is_value: Bools
     is_wrong: Bools
+    is_valid: Bools
     counts: Counter[str]
+    of_no_row: int = 0
     strangers: int = 0
+    rejected: int = 0
     is_estimate: bool = False
+
+    @property
+    def wrong(self) -> int:
+        """How many are wrong."""
+        return int(np.count_nonzero(self.is_wrong)) + self.of_no_row
 
     @property
     def right(self) -> int:
@@ -161,7 +184,7 @@ def _beside(pairs: Pairs, codes: npt.NDArray[Any], right: Any) -> Compared:
     found.counts[UNKNOWN[0]] = len(left) - others
     counts = found.projected()
     counts[LEFT_OUT[0]] = int(np.count_nonzero(missing))
-    return Compared(is_value, is_wrong, +counts, is_estimate=found.share < 1)
+    return Compared(is_value, is_wrong, valid, +counts, is_estimate=found.share < 1)
 
 
 # --- Digests in any order ---
@@ -187,13 +210,64 @@ def _in_any_order(pairs: Pairs, codes: npt.NDArray[Any], right: Any) -> Compared
     is_wrong = valid & ~is_right
     is_wrong[found.explained] = True  # a refused value without a digest is as it should be
     is_wrong[found.harmless] = False
+    refused[found.harmless] = False
     left = round(np.count_nonzero(valid[found.left]) / found.share)
     known = round(sum(foreign[digest] for digest in explained) / found.share)
     strangers, constants = max(0, foreign.total() - known), counts.total()
     counts += found.projected()
+    without = max(0, left - strangers)  # valid values that became a constant, or have no digest
     counts[UNKNOWN[0]] = min(left, strangers)
-    counts[LEFT_OUT[0]] = max(0, left - strangers - constants)
-    return Compared(valid | is_wrong, is_wrong, +counts, max(0, strangers - left), is_estimate=found.share < 1)
+    counts[LEFT_OUT[0]] = max(0, without - constants)
+    return Compared(
+        valid | is_wrong,
+        is_wrong,
+        valid,
+        +counts,
+        of_no_row=max(0, constants - without),
+        strangers=max(0, strangers - left),
+        rejected=int(np.count_nonzero(refused & ~is_wrong)),
+        is_estimate=found.share < 1,
+    )
+
+
+def mark_mixed_rows(pairs: Sequence[Pairs], results: Sequence[Compared]) -> None:
+    """Count the right digests that are in a row with one of another person, where rows are in any order.
+
+    A row of digests is compared with the rows of values that have its digest in an earlier column. The person of that
+    row is wrong. Holds raw values: to be called from a guarded function only.
+    """
+    known = [_numbers(one) for one in pairs]
+    mixed = [np.zeros(len(one.actual), dtype=bool) for one in pairs]
+    for later in range(1, len(pairs)):
+        for earlier in range(later):
+            _mark_mixed(known, mixed, earlier, later, results[later])
+        results[later].counts[OTHER_ROW[0]] += int(np.count_nonzero(mixed[later]))
+        results[later].counts = +results[later].counts
+
+
+def _mark_mixed(
+    known: Sequence[tuple[Places, Places]], mixed: Sequence[Bools], earlier: int, later: int, result: Compared
+) -> None:
+    """Mark the rows whose digests in two columns are in no row of values together."""
+    (people, others), (rows, digests) = known[earlier], known[later]
+    asked = np.flatnonzero((others >= 0) & (digests >= 0) & ~mixed[earlier] & ~mixed[later])
+    size = len(rows) + 1
+    apart = asked[~np.isin(others[asked] * size + digests[asked], people * size + rows)]
+    mixed[later][apart] = True
+    order = np.argsort(people, kind="stable")
+    owners = order[np.searchsorted(people, others[apart], sorter=order)]  # the first row of each
+    result.is_value[owners] = True
+    result.is_wrong[owners] = True
+
+
+def _numbers(pairs: Pairs) -> tuple[Places, Places]:
+    """Return the numbers of the right digests, of each raw row and of each row of digests; -1 where there is none."""
+    codes, right = pairs.decided
+    encoded = right.dictionary_encode()
+    numbers = np.full(len(codes), -1, dtype=np.int64)
+    numbers[codes == VALID] = encoded.indices.to_numpy(zero_copy_only=False)
+    there = pc.fill_null(pc.index_in(pairs.actual, value_set=encoded.dictionary), -1)
+    return numbers, there.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _constants(kind: Kind, fault: FaultClass) -> Iterator[str]:
@@ -345,6 +419,8 @@ def _count(
             value = values[place]
             if _is_harmless(values, place, is_made):
                 result.harmless.append(place)
+                if value.reason is Reason.ALREADY_HASHED:
+                    note(trim(value.raw).lower())
             elif (found := _first(value, place, explanations, is_made)) is not None:
                 result.counts.update(fault.code for fault in found[0])
                 result.explained.append(place)

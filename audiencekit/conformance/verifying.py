@@ -5,11 +5,13 @@ A list is compared in this process alone. What others have written gets invented
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -17,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.conformance.comparison import Compared, Pairs, compare
+from audiencekit.conformance.comparison import Compared, Pairs, compare, mark_mixed_rows
 from audiencekit.conformance.fault_classes import BY_CODE, LEFT_OUT, OTHER_ROW, UNKNOWN
 from audiencekit.conformance.vectors import Vector, read_vectors
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
@@ -31,7 +33,8 @@ from audiencekit.process.programs import find_program, start_program
 from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, resolve_countries
 from audiencekit.reporting.verification import ComparedColumn, FoundFault, Verification
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.columns.header import compare_key, named_kind
+from audiencekit.sources.columns.header import compare_key, named_kind, names_something_else
+from audiencekit.sources.columns.vocabulary import words_of
 from audiencekit.sources.files import AnySource, LookedAtFile, items_of, look_at_files
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import FoundColumns, Source, open_source
@@ -88,7 +91,7 @@ def _verify_lists(
 ) -> Verification:
     raw_items, hashed_items = lists.unwrap()
     raw = open_source(list(raw_items), options)
-    columns = tuple(column for column in raw.mapping.columns if column.kind.is_hashed)
+    columns = _as_given((column for column in raw.mapping.columns if column.kind.is_hashed), options.columns)
     if not columns:
         raise MappingRefused(
             f"{raw.name}: no column of identifiers was recognised", hint="name one with `columns={'KIND': 'COLUMN'}`"
@@ -100,36 +103,83 @@ def _verify_lists(
     same_rows, results = _compare(pairs, may_be_beside=raw.rows_read == hashed.rows_read)
     names = [(one.name, other.name, one.kind) for one, other in zip(columns, beside, strict=True)]
     _refuse_incomparable(raw.name, hashed.name, results, names)
+    _refuse_unproven(raw.name, hashed.name, results, names)
     return _verification("people", results, names, same_rows=same_rows, notes=notes)
+
+
+def _as_given(columns: Iterable[MappedColumn], given: Sequence[tuple[Kind, str]]) -> tuple[MappedColumn, ...]:
+    """Return `columns` in the order in which they were given, others behind them: so their digests are paired."""
+    ranks = {(kind, compare_key(name)): rank for rank, (kind, name) in enumerate(given)}
+
+    def rank(column: MappedColumn) -> int:
+        names = (compare_key(column.name), f"column{column.position + 1}")
+        return min(ranks.get((column.kind, name), len(ranks)) for name in names)
+
+    return tuple(sorted(columns, key=rank))
 
 
 def _compare(pairs: Sequence[Pairs], *, may_be_beside: bool) -> tuple[bool, list[Compared]]:
     """Compare row by row where the digests are beside their values, else in any order.
 
-    Where none is right, this does not show: the way that explains more is taken.
+    Where one column shows for sure that the rows are the same, they are for all columns. Where none is right, this does
+    not show: the way that explains more is taken.
     """
-    if not may_be_beside or not all(one.are_beside for one in pairs):
-        return False, [compare(one, same_rows=False) for one in pairs]
+    if not may_be_beside or not (any(one.show_rows for one in pairs) or all(one.are_beside for one in pairs)):
+        return False, _compare_in_any_order(pairs)
     beside = [compare(one, same_rows=True) for one in pairs]
-    if not any(one.unexplained and not one.right for one in beside):
+    if any(one.show_rows for one in pairs) or not any(one.unexplained and not one.right for one in beside):
         return True, beside
-    anyhow = [compare(one, same_rows=False) for one in pairs]
+    anyhow = _compare_in_any_order(pairs)
     is_better = sum(one.unexplained for one in anyhow) < sum(one.unexplained for one in beside)
     return not is_better, anyhow if is_better else beside
+
+
+def _compare_in_any_order(pairs: Sequence[Pairs]) -> list[Compared]:
+    """Compare each column in any order; the digests of one row are of one person, whatever the order."""
+    results = [compare(one, same_rows=False) for one in pairs]
+    mark_mixed_rows(pairs, results)
+    return results
 
 
 def _refuse_incomparable(
     raw_name: str, hashed_name: str, results: Sequence[Compared], names: Sequence[tuple[str, str, Kind]]
 ) -> None:
-    """Raise MappingRefused for a column of digests with which no value was compared: that would pass for right."""
-    is_any = any(result.is_value.any() for result in results)
-    for result, (name, digests, _) in zip(results, names, strict=True):
-        if not result.is_value.any() and (result.strangers or not is_any):
+    """Raise MappingRefused for a column of digests with which no value was compared: that would pass for right.
+
+    Digests that are in both lists are not compared with a value.
+    """
+    are_compared = [bool((result.is_valid | result.is_wrong).any()) or result.of_no_row > 0 for result in results]
+    for result, is_compared, (name, digests, _) in zip(results, are_compared, names, strict=True):
+        if not is_compared and (result.strangers or result.is_value.any() or not any(are_compared)):
             raise MappingRefused(
                 f"{raw_name}: no value of column {name} is valid, so none was compared with column {digests} of"
                 f" {hashed_name}",
-                hint="give the list of values first, and that of their digests second; phone numbers without a country"
-                " code need `country=`; `check` says why values are rejected",
+                hint="give the list of values in the clear first, and that of their digests second; phone numbers"
+                " without a country code need `country=`; `check` says why values are rejected",
+            )
+
+
+def _refuse_unproven(
+    raw_name: str, hashed_name: str, results: Sequence[Compared], names: Sequence[tuple[str, str, Kind]]
+) -> None:
+    """Raise MappingRefused where all that was compared is right, and too many digests were not compared.
+
+    They may be wrong digests of the values that were rejected, or those of another list.
+    """
+    if any(result.wrong for result in results):
+        return
+    for result, (name, digests, _) in zip(results, names, strict=True):
+        if result.strangers and result.rejected:
+            raise MappingRefused(
+                f"{hashed_name}: {result.strangers:,} digests of column {digests} belong to no valid value of column"
+                f" {name} of {raw_name}; {result.rejected:,} of its values are rejected, and may be theirs",
+                hint="take the rejected values out of the list, or mend them; `check` says why they are rejected",
+            )
+        if result.strangers > np.count_nonzero(result.is_valid):
+            raise MappingRefused(
+                f"{hashed_name}: more digests of column {digests} belong to no value of column {name} of {raw_name}"
+                f" ({result.strangers:,}) than were compared",
+                hint="give the list that the digests were made of",
             )
 
 
@@ -143,16 +193,14 @@ def _open_hashed(
     file = _look(items, SourceOptions(every_form=True))
     if any(map(_DIGEST.fullmatch, file.look.header.names or ())):  # the first digest is no name
         file = _look(items, SourceOptions(every_form=True, header=False))
-    found, compared, missing = list[MappedColumn](), list[MappedColumn](), list[MappedColumn]()
-    for column in columns:
-        named = [name for kind, name in wanted if kind is column.kind]
-        position = file.look.header.find(named[0]) if named else _find(file, column, columns, found)
-        if position is None:
-            missing.append(column)
-            continue
-        name = file.look.header.shown(position)
-        found.append(MappedColumn(kind=column.kind, position=position, name=name, hashed=True))
-        compared.append(column)
+    places = _find_digests(file, columns, wanted)
+    compared = tuple(column for column in columns if column in places)
+    found = [
+        MappedColumn(
+            kind=column.kind, position=places[column], name=file.look.header.shown(places[column]), hashed=True
+        )
+        for column in compared
+    ]
     if not found:
         raise MappingRefused(
             f"{file.name}: no column with the digests of {columns[0].name} was recognised",
@@ -170,8 +218,17 @@ def _open_hashed(
         repeatable=file.repeatable,
         later_notes=file.look.later_notes,
     )
-    notes = [f"column {column.name} has no digests in {file.name}, and is not compared" for column in missing]
-    return source, tuple(compared), found, notes
+    notes = [
+        f"column {column.name} has no digests in {file.name}, and is not compared"
+        for column in columns
+        if column not in places
+    ]
+    notes += [
+        f"column {file.look.header.shown(place)} of {file.name} has digests, and is not compared"
+        for place in range(len(file.look.sample.columns))
+        if place not in once and any(map(_DIGEST.fullmatch, file.look.sample.filled(place)))
+    ]
+    return source, compared, found, notes
 
 
 def _look(items: Sequence[Any], options: SourceOptions) -> LookedAtFile:
@@ -181,19 +238,74 @@ def _look(items: Sequence[Any], options: SourceOptions) -> LookedAtFile:
     return files[0]
 
 
-def _find(
-    file: LookedAtFile, column: MappedColumn, columns: Sequence[MappedColumn], taken: Sequence[MappedColumn]
-) -> int | None:
-    """Return the position of the digests of `column`: by the name of the column, by its kind, or as the only one."""
-    header, used = file.look.header, {one.position for one in taken}
-    names = header.names or ()
-    free = [place for place in range(len(file.look.sample.columns)) if place not in used]
-    alike = [place for place in free if place < len(names) and header.key(place) == compare_key(column.name)]
-    alike += [place for place in free if place < len(names) and named_kind(names[place]) is column.kind]
-    if not alike and len(columns) == 1:
+def _find_digests(
+    file: LookedAtFile, columns: Sequence[MappedColumn], wanted: Sequence[tuple[Kind, str]]
+) -> dict[MappedColumn, int]:
+    """Return the positions of the digests of `columns`: the `wanted` ones, by the names, or as the only one.
+
+    Raises MappingRefused for a wanted one without a column of values.
+    """
+    header = file.look.header
+    named: dict[Kind, dict[int, str]] = {}
+    for kind, name in wanted:
+        named.setdefault(kind, {})[header.find(name)] = name
+    found: dict[MappedColumn, int] = {}
+    for kind, names in named.items():
+        asked = [column for column in columns if column.kind is kind]
+        of_kind = _match(file, asked, list(names))
+        rest = [place for place in names if place not in of_kind.values()]
+        of_kind |= zip((column for column in asked if column not in of_kind), rest, strict=False)
+        found |= of_kind
+        for place in rest:
+            if place not in of_kind.values():
+                raise MappingRefused(
+                    f"{file.name}: no column of values is left for the digests in column {header.shown(place)}:"
+                    f" {len(asked):,} of {kind.value} in the list of values",
+                    hint="name one column of digests for each column of values, and the columns of values with"
+                    " `columns=`",
+                )
+    free = [
+        place for place in range(len(file.look.sample.columns)) if not any(place in each for each in named.values())
+    ]
+    found |= _match(file, [column for column in columns if column not in found], free)
+    if not found and len(columns) == 1:
         look_hashed = [place for place in free if any(map(_DIGEST.fullmatch, file.look.sample.filled(place)))]
         alike = look_hashed if len(look_hashed) == 1 else free if len(free) == 1 else []
-    return alike[0] if alike else None
+        found |= dict.fromkeys(columns, alike[0]) if alike else {}
+    return found
+
+
+def _match(file: LookedAtFile, columns: Sequence[MappedColumn], places: Sequence[int]) -> dict[MappedColumn, int]:
+    """Return which of `places` has the digests of which column: by its name, by the name in another, by its kind."""
+    header, names = file.look.header, file.look.header.names or ()
+    free, found = [place for place in places if place < len(names)], dict[MappedColumn, int]()
+    ways: tuple[Callable[[MappedColumn, int], bool], ...] = (
+        lambda column, place: header.key(place) == compare_key(column.name),
+        lambda column, place: _own_words(names[place]) == _own_words(column.name),
+        lambda column, place: (
+            _own_words(names[place]) > _own_words(column.name) > set()
+            and named_kind(names[place]) in (column.kind, None)
+            and not names_something_else(names[place])
+        ),
+        lambda column, place: named_kind(names[place]) is column.kind,
+    )
+    # The longest names first: `email` is in `work_email_sha256`, too.
+    by_length = sorted(columns, key=lambda column: -len(_own_words(column.name)))
+    for is_alike in ways:
+        for column in by_length if is_alike is ways[2] else columns:
+            place = next((one for one in free if is_alike(column, one)), None) if column not in found else None
+            if place is not None:
+                found[column] = place
+                free.remove(place)
+    return found
+
+
+_HASH_WORDS: Final = re.compile(r"sha[-_ ]?(?:1|224|256|384|512)(?!\d)|md5|hash(?:ed|es)?|digests?|hex", re.IGNORECASE)
+
+
+def _own_words(name: str) -> frozenset[str]:
+    """The words of a name without those of a hash: of `email_sha256` those of `email`."""
+    return frozenset(words_of(_HASH_WORDS.sub(" ", name)))
 
 
 def _read(source: Source, mapping: ColumnMapping) -> _Cells:
@@ -238,14 +350,15 @@ def _verification(
     notes: Sequence[str] = (),
 ) -> Verification:
     faults = [
-        _found(code, name, rows, int(np.count_nonzero(result.is_value)))
+        _found(code, name, rows, result.right + result.wrong)
         for result, (name, _, _) in zip(results, names, strict=True)
         for code, rows in result.counts.items()
     ]
     is_value, is_wrong = results[0].is_value, results[0].is_wrong
     for result in results[1:]:
         is_value, is_wrong = is_value | result.is_value, is_wrong | result.is_wrong
-    wrong = int(np.count_nonzero(is_wrong))
+    right = int(np.count_nonzero(is_value & ~is_wrong))
+    wrong = int(np.count_nonzero(is_wrong)) + max(result.of_no_row for result in results)
     found = [
         f"{result.strangers:,} digests belong to no value of column {name}"
         for result, (name, _, _) in zip(results, names, strict=True)
@@ -258,7 +371,7 @@ def _verification(
     ]
     return Verification(
         subject=subject,
-        right=int(np.count_nonzero(is_value)) - wrong,
+        right=right,
         wrong=wrong,
         same_rows=same_rows,
         columns=tuple(_column(result, *described) for result, described in zip(results, names, strict=True)),
@@ -268,9 +381,9 @@ def _verification(
 
 
 def _column(result: Compared, name: str, hashed_name: str, kind: Kind) -> ComparedColumn:
-    values, wrong = int(np.count_nonzero(result.is_value)), int(np.count_nonzero(result.is_wrong))
+    right, wrong = result.right, result.wrong
     return ComparedColumn(
-        column=name, hashed_column=hashed_name, kind=kind.value, values=values, right=values - wrong, wrong=wrong
+        column=name, hashed_column=hashed_name, kind=kind.value, values=right + wrong, right=right, wrong=wrong
     )
 
 
@@ -314,7 +427,7 @@ def verify_command(words: Sequence[str], *, kind: str, country: str | None = Non
     It gets the vectors of `kind`, one a line, and prints one line for each, a blank one for a value that it refuses.
     Phone numbers are those with their country code, and with `country` those that are written as in this country. No
     shell takes part, and the program does not get our settings. Raises UsageError for a program that is not found,
-    InputOutputFailed when it fails or prints another number of lines.
+    InputOutputFailed when it fails, prints nothing for 60 seconds, or prints another number of lines.
     """
     program = find_program(words[0]) if words else None
     if program is None:
@@ -352,6 +465,7 @@ def _is_line(text: str) -> bool:
 
 
 _MOST_BYTES: Final = 64_000_000  # of the output of a program
+_PATIENCE_SECONDS: Final = 60.0  # without a byte of a program or a server
 
 
 def _run(words: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -361,14 +475,41 @@ def _run(words: Sequence[str], texts: Sequence[str]) -> list[str]:
         raise InputOutputFailed(f"the program cannot be started: {error.strerror}") from None
     writer = threading.Thread(target=_write, args=(process, texts), daemon=True)
     writer.start()
-    with process:
-        printed = process.stdout.read(_MOST_BYTES + 1) if process.stdout is not None else b""
-        if len(printed) > _MOST_BYTES:
-            process.kill()
-            raise InputOutputFailed(f"the program printed more than {_MOST_BYTES:,} bytes")
+    pieces: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_read_output, args=(process, pieces), daemon=True).start()
+    printed, failure = bytearray(), ""
+    try:
+        while piece := pieces.get(timeout=_PATIENCE_SECONDS):
+            printed += piece
+            if len(printed) > _MOST_BYTES:
+                failure = f"the program printed more than {_MOST_BYTES:,} bytes"
+                break
+        else:
+            process.wait(timeout=_PATIENCE_SECONDS)
+    except (Empty, subprocess.TimeoutExpired):
+        failure = f"the program printed nothing for {_PATIENCE_SECONDS:g} seconds, and did not end"
+    finally:
+        process.kill()  # nothing where it has ended
+        process.wait()
+    if failure:
+        raise InputOutputFailed(failure, hint="let it read lines until the input ends, and print a line for each")
     if process.returncode:
         raise InputOutputFailed(f"the program ended with exit code {process.returncode}", hint="run it by itself")
-    return printed.decode("utf-8", "replace").split("\n")[:-1] if printed else []
+    return _lines_of(bytes(printed))
+
+
+def _read_output(process: subprocess.Popen[bytes], pieces: SimpleQueue[bytes]) -> None:
+    """Put what the program prints into `pieces`, and an empty piece at its end."""
+    if process.stdout is not None:
+        with process.stdout as pipe:
+            while piece := os.read(pipe.fileno(), 65_536):
+                pieces.put(piece)
+    pieces.put(b"")
+
+
+def _lines_of(output: bytes) -> list[str]:
+    """Return the lines of an output; the last one may have no line break."""
+    return output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
 
 
 def _write(process: subprocess.Popen[bytes], texts: Sequence[str]) -> None:
@@ -439,7 +580,6 @@ def _texts_of(rows: Sequence[tuple[Any, ...]], count: int) -> list[str | None]:
 
 
 _POSTED_LINES: Final = 1_000  # of a request
-_PATIENCE_SECONDS: Final = 60.0  # without a byte of the answer
 
 
 def verify_url(url: str, *, kind: str, country: str | None = None) -> Verification:
@@ -495,7 +635,7 @@ def _post(address: SplitResult, texts: Sequence[str]) -> list[str]:
         connection.close()
     if failure:
         raise InputOutputFailed(failure, hint="a POST with one value a line gets one digest a line, with status 200")
-    return content.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n").split("\n")
+    return _lines_of(content.replace(b"\r\n", b"\n")) or [""]
 
 
 @guarded

@@ -88,6 +88,79 @@ def test_digests_of_people_who_are_not_in_the_list_are_noted() -> None:
     assert found.notes == ("2 digests belong to no value of column email",)
 
 
+def _both(emails: list[int], phones: list[int]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Twelve people, and the digests of theirs with these numbers; the last two share a telephone."""
+    numbers = [f"+120155501{min(number, 10):02d}" for number in range(12)]
+    people = [{**person, "phone": number} for person, number in zip(PEOPLE, numbers, strict=True)]
+    made = [{"email": RIGHT[one], "phone": _digest(numbers[other])} for one, other in zip(emails, phones, strict=True)]
+    return people, made
+
+
+UP = list(range(12))
+
+
+@each_case(
+    "emails, phones, rows",
+    [
+        (UP, UP, 0),
+        (UP[::-1], UP[::-1], 0),
+        (UP[::-1] * 2, UP[::-1] * 2, 0),
+        ([10, *UP[:10]], [11, *UP[:10]], 0),
+        (UP, [*UP[1:], 0], 11),  # the last but one gets the same number
+        (UP, [0, 1, 2, *UP[4:], 3], 8),
+        (UP[::-1], [*UP[1:], 0], 10),
+        (UP[3:], [*UP[4:], 3], 8),
+        (UP[6:], [*UP[7:], 11], 4),
+    ],
+)
+def test_digests_of_one_row_are_of_one_person(emails: list[int], phones: list[int], rows: int) -> None:
+    """In any order, too, and with fewer or more rows."""
+    found = audiencekit.verify(*_both(emails, phones))
+    faults = {fault.code: (fault.column, fault.rows) for fault in found.faults}
+    assert faults.get("other_row") == (("phone", rows) if rows else None)
+    assert found.verdict == ("wrong" if rows or len(set(emails)) < 12 else "right")
+
+
+def test_digests_of_values_that_are_rejected_are_not_right() -> None:
+    """In any order, a digest of an unknown value may be theirs, whatever was made of them."""
+    people = [*PEOPLE, {"email": "p12 at example.com"}]
+    hashed = [{"email": digest} for digest in [*RIGHT[::-1], _digest("salt")]]
+    with pytest.raises(MappingRefused, match="1 of its values are rejected"):
+        audiencekit.verify(people, hashed)
+    assert audiencekit.verify(people, hashed[:-1]).verdict == "right"
+
+
+def test_more_digests_of_no_value_than_of_values_are_not_right() -> None:
+    """The few that were compared show too little of the list."""
+    strangers = [_digest(f"salt{number}") for number in range(13)]
+    with pytest.raises(MappingRefused, match="more digests of column email belong to no value"):
+        audiencekit.verify(PEOPLE, [{"email": digest} for digest in [*RIGHT[::-1], *strangers]])
+
+
+@pytest.mark.parametrize("raw", [["n/a", "n/a"], ["", ""], []])
+def test_the_digest_of_null_is_wrong_in_any_order(raw: list[str]) -> None:
+    """For a value that is rejected, a blank cell, and no row at all."""
+    people = [*PEOPLE, *({"email": text} for text in raw)]
+    found = audiencekit.verify(people, [{"email": digest} for digest in [_digest("NULL"), _digest("NULL"), *RIGHT]])
+    assert {fault.code: fault.rows for fault in found.faults} == {"null_hashed": 2}
+    assert (found.verdict, found.exit_code, found.right, found.wrong) == ("wrong", 3, 12, 2)
+    assert (found.columns[0].values, found.columns[0].wrong) == (14, 2)
+
+
+def test_digests_in_both_lists_are_not_right() -> None:
+    """No value in the clear shows how they were made; a few among such values do no harm."""
+    salted = [{"email": _digest(f"salt{digest}"), "handle": "ada"} for digest in RIGHT]
+    for hashed in (salted, salted[::-1]):
+        with pytest.raises(MappingRefused, match="no value of column email is valid"):
+            audiencekit.verify([{"email": one["email"]} for one in salted], hashed)
+    with pytest.raises(MappingRefused, match="no value of column email is valid"):
+        audiencekit.verify(salted, [{**one, "handle": _digest("ada")} for one in salted])
+    mixed = [{"email": digest} for digest in [*RIGHT[:-1], salted[0]["email"]]]
+    for hashed in (mixed, mixed[::-1]):
+        found = audiencekit.verify([*PEOPLE[:-1], mixed[-1]], hashed)
+        assert (found.verdict, found.notes) == ("right", ())
+
+
 @pytest.mark.parametrize("hashed", [PEOPLE, PEOPLE[::-1], PEOPLE[:5]])
 def test_lists_in_the_wrong_order_are_not_right(hashed: list[dict[str, str]]) -> None:
     """Where no value was compared, none was wrong."""
@@ -129,6 +202,51 @@ def test_columns_are_named_where_they_are_not_recognised() -> None:
     assert audiencekit.verify(PEOPLE, hashed, hashed_columns={"email": "a"}).verdict == "right"
     with pytest.raises(MappingRefused, match="no column of identifiers"):
         audiencekit.verify([{"a": "1"}], hashed)
+
+
+WORK = [_digest(f"w{number}@example.org") for number in range(12)]
+AT_WORK = [
+    {"work_email": f"w{number}@example.org", "email": person["email"], "email 2": f"s{number}@example.org"}
+    for number, person in enumerate(PEOPLE)
+]
+
+
+@each_case(
+    "names",
+    [
+        ("email_sha256", "work_email_sha256"),
+        ("work_email_sha256", "email_sha256"),
+        ("SHA256 (Email)", "hashed work email"),
+        ("email_digest", "work_email_sha256_new"),
+        ("email", "work_email"),
+    ],
+)
+def test_columns_of_one_kind_are_paired_by_name(names: tuple[str, str]) -> None:
+    """Whichever comes first; of the third, nothing is compared."""
+    values = (WORK, RIGHT) if names[0].startswith("work") else (RIGHT, WORK)
+    hashed = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+    found = audiencekit.verify(AT_WORK, hashed, columns=[("email", "work_email"), ("email", "email")])
+    assert (found.verdict, [column.right for column in found.columns]) == ("right", [12, 12])
+
+
+def test_each_named_column_of_digests_is_compared_or_refused() -> None:
+    """None is passed over, and one that is not named is told of."""
+    hashed = [{"a": one, "b": other} for one, other in zip(RIGHT, WORK, strict=True)]
+    columns = [("email", "email"), ("email", "work_email")]
+    found = audiencekit.verify(AT_WORK, hashed, columns=columns, hashed_columns=[("email", "a"), ("email", "b")])
+    assert (found.verdict, len(found.columns), found.notes) == ("right", 2, ())
+    for kind in ("email", "phone_number"):
+        with pytest.raises(MappingRefused, match="no column of values is left for the digests in column b"):
+            audiencekit.verify(PEOPLE, hashed, hashed_columns=[("email", "a"), (kind, "b")])
+    with pytest.raises(MappingRefused, match="there is no column"):
+        audiencekit.verify(PEOPLE, hashed, hashed_columns=[("email", "a"), ("email", "c")])
+
+
+def test_digests_that_are_not_compared_are_noted(tmp_path: Path) -> None:
+    """Such as a second column with the same name."""
+    lines = ["email,email", *(f"{digest},{_digest('salt' + digest)}" for digest in RIGHT)]
+    found = audiencekit.verify(PEOPLE, _csv(tmp_path, "hashed.csv", lines))
+    assert found.notes == ("column email of hashed.csv has digests, and is not compared",)
 
 
 def _hash(kind: str, text: str, country: str | None) -> str:
@@ -179,6 +297,23 @@ def test_a_program_that_fails_is_told(code: str) -> None:
     """It prints too few lines, or ends with another exit code."""
     with pytest.raises(InputOutputFailed, match="the program"):
         verify_command([sys.executable, "-c", code], kind="handle")
+
+
+@pytest.mark.usefixtures("few_vectors")
+@each_case("end", ["", "\\n"])
+def test_the_last_line_of_a_program_may_have_no_line_break(end: str) -> None:
+    """As a program prints that joins its lines."""
+    code = f"import sys; print('\\n'.join('ada' for _ in sys.stdin), end='{end}')"
+    assert verify_command([sys.executable, "-c", code], kind="handle").wrong > 0
+
+
+@pytest.mark.usefixtures("few_vectors")
+@each_case("code", ["", "sys.stdout.close(); ", "print(sys.stdin.readline()); "])
+def test_a_program_that_prints_nothing_is_ended(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a time without a byte, and without an end."""
+    monkeypatch.setattr(verifying, "_PATIENCE_SECONDS", 1.0)
+    with pytest.raises(InputOutputFailed, match="printed nothing for 1 seconds"):
+        verify_command([sys.executable, "-c", f"import os, sys, time; {code}time.sleep(60)"], kind="handle")
 
 
 def test_a_program_that_is_missing_is_told() -> None:
