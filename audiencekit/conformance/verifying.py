@@ -162,9 +162,9 @@ def _refuse_incomparable(
 def _refuse_unproven(
     raw_name: str, hashed_name: str, results: Sequence[Compared], names: Sequence[tuple[str, str, Kind]]
 ) -> None:
-    """Raise MappingRefused where all that was compared is right, and too many digests were not compared.
+    """Raise MappingRefused where all that was compared is right, and other digests may be of rejected values.
 
-    They may be wrong digests of the values that were rejected, or those of another list.
+    Where no value was rejected, each has its right digest, and the others are those of more people.
     """
     if any(result.wrong for result in results):
         return
@@ -174,12 +174,6 @@ def _refuse_unproven(
                 f"{hashed_name}: {result.strangers:,} digests of column {digests} belong to no valid value of column"
                 f" {name} of {raw_name}; {result.rejected:,} of its values are rejected, and may be theirs",
                 hint="take the rejected values out of the list, or mend them; `check` says why they are rejected",
-            )
-        if result.strangers > np.count_nonzero(result.is_valid):
-            raise MappingRefused(
-                f"{hashed_name}: more digests of column {digests} belong to no value of column {name} of {raw_name}"
-                f" ({result.strangers:,}) than were compared",
-                hint="give the list that the digests were made of",
             )
 
 
