@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.audit.log import LOG
 from audiencekit.errors import CredentialsRefused, SnapshotRefused
 from audiencekit.personal import Secret
 from audiencekit.selection.tags import tags_of_sets
@@ -230,8 +231,11 @@ async def test_an_older_one_is_noticed(owner: Owner) -> None:
 
 
 async def test_another_key_is_refused(owner: Owner) -> None:
-    """It says nothing of the audience, and must not look like an empty one."""
+    """It says nothing of the audience, and must not look like an empty one; also where no audit log says so before."""
     owner.settings = replace(owner.settings, key=Secret("ab" * 32))
+    with pytest.raises(CredentialsRefused, match="another state key"):
+        await owner.sync(PEOPLE_SNAPSHOT[:19])
+    (owner.settings.state_dir / LOG).unlink()
     assert "another state key" in await _is_refused(owner)
 
 
