@@ -124,10 +124,10 @@ def _compare(pairs: Sequence[Pairs], *, may_be_beside: bool) -> tuple[bool, list
     Where one column shows for sure that the rows are the same, they are for all columns. Where none is right, this does
     not show: the way that explains more is taken.
     """
-    if not may_be_beside or not (any(one.show_rows for one in pairs) or all(one.are_beside for one in pairs)):
+    if not may_be_beside or not (all(one.are_beside for one in pairs) or any(one.show_rows for one in pairs)):
         return False, _compare_in_any_order(pairs)
     beside = [compare(one, same_rows=True) for one in pairs]
-    if any(one.show_rows for one in pairs) or not any(one.unexplained and not one.right for one in beside):
+    if not any(one.unexplained and not one.right for one in beside) or any(one.show_rows for one in pairs):
         return True, beside
     anyhow = _compare_in_any_order(pairs)
     is_better = sum(one.unexplained for one in anyhow) < sum(one.unexplained for one in beside)
