@@ -412,21 +412,17 @@ def _count(
 ) -> Places:
     """Count the faults of all `wrong` values into `result`; return the places that are left."""
     left = list[int]()
-    for begin in range(0, len(wrong), _BATCH):
-        places = wrong[begin : begin + _BATCH]
-        values.load(places)
-        for place in places.tolist():
-            value = values[place]
-            if _is_harmless(values, place, is_made):
-                result.harmless.append(place)
-                if value.reason is Reason.ALREADY_HASHED:
-                    note(trim(value.raw).lower())
-            elif (found := _first(value, place, explanations, is_made)) is not None:
-                result.counts.update(fault.code for fault in found[0])
-                result.explained.append(place)
-                note(found[1])
-            else:
-                left.append(place)
+    for place, value in _loaded(values, wrong):
+        if _is_harmless(values, place, is_made):
+            result.harmless.append(place)
+            if value.reason is Reason.ALREADY_HASHED:
+                note(trim(value.raw).lower())
+        elif (found := _first(value, place, explanations, is_made)) is not None:
+            result.counts.update(fault.code for fault in found[0])
+            result.explained.append(place)
+            note(found[1])
+        else:
+            left.append(place)
     return np.array(left, dtype=np.int64)
 
 
@@ -435,18 +431,24 @@ def _count_unhashed(
 ) -> Places:
     """Count the cells that are passed on as they are, with more faults than are tried together; return the others."""
     left = list[int]()
-    for begin in range(0, len(wrong), _BATCH):
-        places = wrong[begin : begin + _BATCH]
-        values.load(places)
-        for place in places.tolist():
-            raw = values[place].raw
-            if (text := next((one for one in (raw, trim(raw)) if one and is_made(place, one)), None)) is None:
-                left.append(place)
-            else:
-                result.counts[_NOT_HASHED.code] += 1
-                result.explained.append(place)
-                note(text)
+    for place, value in _loaded(values, wrong):
+        text = next((one for one in (value.raw, trim(value.raw)) if one and is_made(place, one)), None)
+        if text is None:
+            left.append(place)
+        else:
+            result.counts[_NOT_HASHED.code] += 1
+            result.explained.append(place)
+            note(text)
     return np.array(left, dtype=np.int64)
+
+
+def _loaded(values: _Values, places: Places) -> Iterator[tuple[int, Value]]:
+    """Yield the places with their values, of which so many are held at a time."""
+    for begin in range(0, len(places), _BATCH):
+        some = places[begin : begin + _BATCH]
+        values.load(some)
+        for place in some.tolist():
+            yield place, values[place]
 
 
 def _first(value: Value, place: int, explanations: Sequence[Faults], is_made: IsMade) -> tuple[Faults, str] | None:
